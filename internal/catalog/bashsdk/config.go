@@ -1,0 +1,75 @@
+package bashsdk
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/conch-mcp/conch/internal/catalog"
+)
+
+// A ConfigFile is how a server describes itself, one JSON object all of whose
+// members are optional.
+type ConfigFile struct{ file[*catalog.Config] }
+
+// NewConfigFile names the configuration; it is not read yet. known lists the
+// protocol revisions that supportedVersions may name.
+func NewConfigFile(path string, known []string) *ConfigFile {
+	parse := func(text []byte) (*catalog.Config, error) { return parseConfig(text, known) }
+	return &ConfigFile{file[*catalog.Config]{what: "server configuration", path: path, parse: parse}}
+}
+
+// Path is the file's path.
+func (f *ConfigFile) Path() string { return f.path }
+
+// Read returns what the file says now. An error is a [*FileError].
+func (f *ConfigFile) Read() (*catalog.Config, error) { return f.read() }
+
+// parseConfig takes the members Conch knows. One of the wrong type is an error:
+// a server that quietly ignores half its configuration is worse than one that
+// says so.
+func parseConfig(text []byte, known []string) (*catalog.Config, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return nil, err
+	}
+	var c catalog.Config
+	var info struct{ Name, Version *string }
+	checks := []struct {
+		name, want string
+		into       any
+		good       func() bool
+	}{
+		{"serverInfo", "an object; its name and version, when given, are strings", &info, nil},
+		{"instructions", "a string", &c.Instructions, nil},
+		{"capabilities", "an object", &map[string]json.RawMessage{}, nil},
+		{"supportedVersions", fmt.Sprintf("an array with some of %q", known), &c.SupportedVersions, func() bool { return anyOf(c.SupportedVersions, known) }},
+		{"ttlMs", "an integer of at least 0", &c.TTLMs, func() bool { return *c.TTLMs >= 0 }},
+		{"cacheScope", `"public" or "private"`, &c.CacheScope, func() bool { return c.CacheScope == "public" || c.CacheScope == "private" }},
+	}
+	for _, check := range checks {
+		raw := members[check.name]
+		if raw == nil || string(raw) == "null" {
+			continue
+		}
+		if json.Unmarshal(raw, check.into) != nil || check.good != nil && !check.good() {
+			return nil, fmt.Errorf("%s must be %s", check.name, check.want)
+		}
+	}
+	c.ServerInfo, c.Capabilities = compact(members["serverInfo"]), compact(members["capabilities"])
+	return &c, nil
+}
+
+func anyOf(versions, known []string) bool {
+	return slices.ContainsFunc(versions, func(v string) bool { return slices.Contains(known, v) })
+}
+
+func compact(raw json.RawMessage) json.RawMessage {
+	if raw == nil || string(raw) == "null" {
+		return nil
+	}
+	var b bytes.Buffer
+	_ = json.Compact(&b, raw)
+	return b.Bytes()
+}

@@ -1,0 +1,161 @@
+package bashsdk
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/conch-mcp/conch/internal/catalog"
+)
+
+// A ToolsFile is a list of tools: {"tools":[…]}.
+type ToolsFile struct{ file[*catalog.Tools] }
+
+// NewToolsFile names the list; it is not read yet.
+func NewToolsFile(path string) *ToolsFile {
+	return &ToolsFile{file[*catalog.Tools]{what: "tools list", path: path, parse: parseTools}}
+}
+
+// Path is the file's path.
+func (f *ToolsFile) Path() string { return f.path }
+
+// Read returns the tools the file declares now. An error is a [*FileError].
+func (f *ToolsFile) Read() (*catalog.Tools, error) { return f.read() }
+
+func parseTools(text []byte) (*catalog.Tools, error) {
+	// Maps throughout: the fields of a Go struct match keys in any case.
+	var list map[string]json.RawMessage
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, err
+	}
+	tools := list["tools"]
+	if tools == nil || string(tools) == "null" {
+		return catalog.NewTools(nil, nil), nil
+	}
+	var entries []json.RawMessage
+	if tools[0] != '[' || json.Unmarshal(tools, &entries) != nil {
+		return nil, errors.New(`the value of "tools" is not an array`)
+	}
+	return collect(entries), nil
+}
+
+// collect turns entries into tools. What is of no use becomes a problem to
+// tell, and hides nothing else.
+func collect(entries []json.RawMessage) *catalog.Tools {
+	var tools []*catalog.Tool
+	var problems []string
+	count := map[string]int{}
+	for i, entry := range entries {
+		tool, problem := parseTool(entry)
+		if problem != "" {
+			problems = append(problems, fmt.Sprintf("entry %d of the tools list %s", i+1, problem))
+		}
+		if tool != nil {
+			count[tool.Name]++
+			tools = append(tools, tool)
+		}
+	}
+	once := tools[:0]
+	for _, tool := range tools {
+		switch count[tool.Name] {
+		case 1:
+			once = append(once, tool)
+		case 0:
+			// Its problem has been told.
+		default:
+			problems = append(problems, fmt.Sprintf("the tools list declares %s %d times; it is not served", tool.Name, count[tool.Name]))
+			count[tool.Name] = 0
+		}
+	}
+	return catalog.NewTools(once, problems)
+}
+
+func parseTool(entry json.RawMessage) (tool *catalog.Tool, problem string) {
+	var fields map[string]json.RawMessage
+	if entry[0] != '{' || json.Unmarshal(entry, &fields) != nil {
+		return nil, "is not a JSON object; it is not served"
+	}
+	var name string
+	if json.Unmarshal(fields["name"], &name) != nil || name == "" {
+		return nil, "has no name; it is not served"
+	}
+	if strings.ContainsAny(name, "\n\x00") {
+		return nil, "has a name with a line break or NUL in it; it is not served"
+	}
+	tool = &catalog.Tool{Name: name}
+	_ = json.Unmarshal(fields["description"], &tool.Description)
+	if schema := fields["inputSchema"]; schema != nil && string(schema) != "null" {
+		tool.InputSchema = schema
+	}
+	tool.Entry, problem = listing(entry, tool.InputSchema)
+	if problem != "" {
+		problem = fmt.Sprintf("(%s) %s", name, problem)
+	}
+	return tool, problem
+}
+
+// anyObject is the least inputSchema the protocol allows.
+const anyObject = `{"type":"object"}`
+
+// listing is the entry as clients get to see it. Clients drop a whole list
+// over one inputSchema that is no object of type "object".
+func listing(entry, schema json.RawMessage) (listing json.RawMessage, problem string) {
+	var b bytes.Buffer
+	if err := json.Compact(&b, entry); err != nil {
+		return nil, err.Error()
+	}
+	compact := b.Bytes()
+	var fields map[string]json.RawMessage
+	switch {
+	case schema == nil:
+		return setSchema(compact, anyObject), "declares no inputSchema; calls are refused"
+	case schema[0] != '{' || json.Unmarshal(schema, &fields) != nil:
+		return setSchema(compact, anyObject), "has an inputSchema that is no JSON object; calls are refused"
+	case fields["type"] == nil:
+		return setSchema(compact, withType(schema)), ""
+	case string(fields["type"]) != `"object"`:
+		return setSchema(compact, anyObject), `has an inputSchema whose type is not "object"; calls are refused`
+	}
+	return compact, ""
+}
+
+// withType puts type "object" in front of a schema that leaves the type open:
+// arguments are always an object.
+func withType(schema json.RawMessage) string {
+	var b bytes.Buffer
+	_ = json.Compact(&b, schema)
+	rest := b.String()[1:]
+	if rest == "}" {
+		return anyObject
+	}
+	return `{"type":"object",` + rest
+}
+
+// setSchema returns the compact JSON object entry with another inputSchema,
+// everything else as it was.
+func setSchema(entry []byte, schema string) json.RawMessage {
+	dec := json.NewDecoder(bytes.NewReader(entry))
+	_, _ = dec.Token()
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			break
+		}
+		// The decoder stands before the colon.
+		start := dec.InputOffset() + 1
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			break
+		}
+		if key == "inputSchema" {
+			end := dec.InputOffset()
+			return json.RawMessage(string(entry[:start]) + schema + string(entry[end:]))
+		}
+	}
+	if string(entry) == "{}" {
+		return json.RawMessage(`{"inputSchema":` + schema + `}`)
+	}
+	return json.RawMessage(string(entry[:len(entry)-1]) + `,"inputSchema":` + schema + `}`)
+}

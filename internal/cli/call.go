@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func newCall() *cobra.Command {
+	var flags serverFlags
+	var arguments string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "call [flags] SCRIPT TOOL [NAME=TEXT | NAME:=JSON ...]\n  conch call [flags] TOOL [NAME=TEXT | NAME:=JSON ...] -- COMMAND [ARG...]",
+		Short: "Call one tool and print what it says",
+		Long: `Call starts a server, calls one of its tools and prints the text that comes back.
+
+The server is SCRIPT, or any MCP server that COMMAND starts on its standard
+input and output. Arguments are NAME=TEXT for strings and NAME:=JSON for
+anything else; --args takes all of them as one JSON object.
+
+The exit status is 0, or 1 when the tool says that it failed, or 2 when there
+was no result: an unknown tool, say, or a script that does not start.`,
+		Example: `  conch call server.sh greet name=Ada
+  conch call server.sh resize width:=640 tags:='["a","b"]'
+  conch call server.sh greet --args '{"name":"Ada"}' --json
+  conch call greet name=Ada -- ssh host conch serve server.sh`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			target, rest, err := newTarget(cmd, args, flags)
+			if err != nil {
+				return err
+			}
+			if len(rest) == 0 {
+				return errors.New("name the tool to call")
+			}
+			object, err := parseArguments(arguments, rest[1:])
+			if err != nil {
+				return err
+			}
+			return status2(dieBySignal(func(ctx context.Context) error {
+				stop := startSpinner(os.Stderr, rest[0])
+				result, err := target.call(ctx, rest[0], object)
+				stop()
+				if err != nil {
+					return err
+				}
+				return printResult(os.Stdout, result, asJSON)
+			}))
+		},
+	}
+	flags.register(cmd)
+	// Somebody at a terminal wants the answer, not the story.
+	flags.log.level = "warn"
+	cmd.Flags().Lookup("log-level").DefValue = "warn"
+	cmd.Flags().StringVar(&arguments, "args", "", "all arguments, as one JSON object")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the whole result as JSON")
+	return cmd
+}
+
+// status2 makes 2 the status of every failure that has not another.
+func status2(err error) error {
+	var exit *exitError
+	if errors.As(err, &exit) && exit.err != nil {
+		return &exitError{2, exit.err}
+	}
+	return err
+}
+
+// parseArguments makes the arguments' object from --args or from pairs.
+func parseArguments(object string, pairs []string) (json.RawMessage, error) {
+	if object != "" {
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(object), &members); err != nil {
+			return nil, fmt.Errorf("--args must be one JSON object: %w", err)
+		}
+		if len(pairs) > 0 {
+			return nil, fmt.Errorf("give arguments with --args or as %s, not both", pairs[0])
+		}
+		return json.RawMessage(object), nil
+	}
+	members := map[string]json.RawMessage{}
+	for _, pair := range pairs {
+		name, value, err := parsePair(pair)
+		if err != nil {
+			return nil, err
+		}
+		members[name] = value
+	}
+	return json.Marshal(members)
+}
+
+func parsePair(pair string) (name string, value json.RawMessage, err error) {
+	name, text, ok := strings.Cut(pair, "=")
+	isJSON := strings.HasSuffix(name, ":")
+	name = strings.TrimSuffix(name, ":")
+	if !ok || name == "" {
+		return "", nil, fmt.Errorf("%q is no argument; write name=text or name:=json", pair)
+	}
+	if !isJSON {
+		value, err = json.Marshal(text)
+		return name, value, err
+	}
+	if !json.Valid([]byte(text)) {
+		return "", nil, fmt.Errorf("%s:= takes JSON, and %q is none; write %s=… for plain text", name, text, name)
+	}
+	return name, json.RawMessage(text), nil
+}
+
+// printResult prints a tool's result and tells by the error whether the tool
+// failed.
+func printResult(out *os.File, result json.RawMessage, asJSON bool) error {
+	var r struct {
+		Content []struct {
+			Type, Text, MIMEType, Data, URI string
+			Resource                        struct{ URI, Text string }
+		}
+		IsError bool
+	}
+	if err := json.Unmarshal(result, &r); err != nil {
+		return &exitError{2, fmt.Errorf("read the result: %w", err)}
+	}
+	if asJSON {
+		fmt.Fprintf(out, "%s\n", result)
+	} else {
+		for _, c := range r.Content {
+			switch c.Type {
+			case "text":
+				fmt.Fprintln(out, c.Text)
+			case "resource_link":
+				fmt.Fprintln(out, c.URI)
+			case "resource":
+				fmt.Fprintf(out, "[resource %s]\n%s\n", c.Resource.URI, c.Resource.Text)
+			default:
+				fmt.Fprintf(out, "[%s, %s, %d bytes of base64]\n", c.Type, c.MIMEType, len(c.Data))
+			}
+		}
+	}
+	if r.IsError {
+		return &exitError{1, nil}
+	}
+	return nil
+}

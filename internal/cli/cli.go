@@ -1,0 +1,102 @@
+// Package cli is the conch command: one file for each subcommand, which parses
+// flags, puts the other packages together and reports.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conch-mcp/conch/internal/process"
+)
+
+// sentinelCommand is how conch starts itself as the sentinel of a lifeline. It
+// is no subcommand: nobody is meant to type it, and it has to be up at once.
+const sentinelCommand = "__sentinel"
+
+// exitError ends conch with a status of its own. A nil err has been told.
+type exitError struct {
+	status int
+	err    error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit status %d", e.status)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// Main runs conch with the arguments behind its name and returns its exit
+// status: 0; 1 for a failure; 2 for arguments that make no sense.
+func Main(args []string) int {
+	if len(args) == 2 && args[0] == sentinelCommand {
+		if err := process.Sentinel(args[1]); err != nil {
+			return 1
+		}
+		return 0
+	}
+	root := newRoot()
+	root.SetArgs(withServe(root, args))
+	err := root.Execute()
+	if err == nil {
+		return 0
+	}
+	var exit *exitError
+	if !errors.As(err, &exit) {
+		exit = &exitError{2, err}
+	}
+	if exit.err != nil {
+		fmt.Fprintf(os.Stderr, "conch: %v\n", exit.err)
+	}
+	return exit.status
+}
+
+// withServe puts "serve" before a first argument that is a path, which makes
+// "#!/usr/bin/env conch" work as a script's first line.
+func withServe(root *cobra.Command, args []string) []string {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return args
+	}
+	isCommand := slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool {
+		return c.Name() == args[0] || c.HasAlias(args[0])
+	})
+	if isCommand && !strings.ContainsRune(args[0], '/') {
+		return args
+	}
+	if _, err := os.Stat(args[0]); err == nil || strings.ContainsRune(args[0], '/') {
+		return append([]string{"serve"}, args...)
+	}
+	return args
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "conch",
+		Short: "Serve shell functions as MCP servers",
+		Long: `Conch serves the functions of a Bash script to Model Context Protocol clients.
+
+Write tool_greet() { … } in a file, describe it in tools.json beside it, and
+run conch with the file's name. Every revision of the protocol is spoken.`,
+		Example: `  conch serve server.sh                 answer a client on standard input and output
+  conch server.sh                       the same
+  conch tools server.sh                 show what it offers
+  conch call server.sh greet name=Ada   call one tool and print what it says`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(newServe(), newCall(), newTools(), newVersion())
+	// Cobra adds these two at execution; withServe must know them before.
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	return root
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conch-mcp/conch/internal/wire"
+)
+
+// serverFlags are the flags of everything that runs a server script.
+type serverFlags struct {
+	tools, config string
+	bash          string
+	concurrency   int
+	timeout       time.Duration
+	maxOutput     size
+	log           logFlags
+}
+
+func (f *serverFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.tools, "tools", "", "the list of tools (default: $MCP_TOOLS_LIST_FILE, or tools.json beside SCRIPT)")
+	flags.StringVar(&f.config, "config", "", "the server's description (default: $MCP_CONFIG_FILE, or config.json beside SCRIPT)")
+	flags.StringVar(&f.bash, "bash", "bash", "the bash to run scripts with")
+	flags.IntVar(&f.concurrency, "concurrency", max(4, 2*runtime.NumCPU()), "how many calls may run at once; others wait")
+	flags.DurationVar(&f.timeout, "timeout", 0, "how long a call may take, such as 30s; 0 means as long as it likes")
+	f.maxOutput = 10 << 20
+	flags.Var(&f.maxOutput, "max-output", "how much a call may print")
+	f.log.register(flags)
+}
+
+func (f *serverFlags) check() error {
+	switch {
+	case f.concurrency < 1 || f.concurrency > maxConcurrency:
+		return fmt.Errorf("--concurrency is %d; it must be from 1 to %d", f.concurrency, maxConcurrency)
+	case f.timeout < 0:
+		return fmt.Errorf("--timeout is %v; it must not be negative", f.timeout)
+	case f.maxOutput < 1:
+		return fmt.Errorf("--max-output must be at least 1")
+	}
+	return f.log.check()
+}
+
+// maxConcurrency is more shells than any machine should run for one server.
+const maxConcurrency = 1024
+
+// connectionFlags are the flags of a client's connection.
+type connectionFlags struct {
+	maxLine size
+	drain   time.Duration
+}
+
+func (f *connectionFlags) register(cmd *cobra.Command) {
+	f.maxLine = wire.DefaultMaxLine
+	cmd.Flags().Var(&f.maxLine, "max-line", "how long a line of a client may be")
+	cmd.Flags().DurationVar(&f.drain, "drain", 10*time.Second, "how long calls may go on once a client has closed its end")
+}
+
+func (f *connectionFlags) check() error {
+	switch {
+	case f.maxLine < 1 || f.maxLine > math.MaxInt32:
+		return fmt.Errorf("--max-line must be from 1 to %d bytes", math.MaxInt32)
+	case f.drain < 0:
+		return fmt.Errorf("--drain is %v; it must not be negative", f.drain)
+	}
+	return nil
+}
+
+// size is a number of bytes as a flag.
+type size int64
+
+var units = []struct {
+	name  string
+	bytes int64
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
+
+// String implements pflag.Value.
+func (s *size) String() string {
+	for _, u := range units {
+		if n := int64(*s); n != 0 && n%u.bytes == 0 {
+			return strconv.FormatInt(n/u.bytes, 10) + u.name
+		}
+	}
+	return "0B"
+}
+
+// Set implements pflag.Value.
+func (s *size) Set(text string) error {
+	number, factor := text, int64(1)
+	for _, u := range units {
+		if rest, ok := strings.CutSuffix(text, u.name); ok {
+			number, factor = rest, u.bytes
+			break
+		}
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64/factor {
+		return fmt.Errorf("expected a number of bytes, or one with KiB, MiB or GiB behind it")
+	}
+	*s = size(n * factor)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (s *size) Type() string { return "size" }

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conch-mcp/conch/internal/wire"
+)
+
+func newServe() *cobra.Command {
+	var flags serverFlags
+	var connection connectionFlags
+	cmd := &cobra.Command{
+		Use:   "serve [flags] SCRIPT [-- ARG...]",
+		Short: "Serve a script's functions on standard input and output",
+		Long: `Serve answers one MCP client on standard input and output.
+
+SCRIPT is a Bash file that defines a function tool_<name> for each tool. Beside
+it stand tools.json, {"tools":[…]}, which declares them, and config.json, which
+describes the server ({} will do). Both may be edited while the server runs.
+
+Each call runs in a fork of the shell that sourced SCRIPT. It finds its
+arguments as one JSON text in $1 and each by itself in $arg_<name>; what it
+prints is the result, and a status other than 0 makes that an error.`,
+		Example: `  conch serve server.sh
+  conch serve --timeout 30s --log-file server.log server.sh
+  conch serve server.sh -- --verbose     gives --verbose to the script`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := connection.check(); err != nil {
+				return err
+			}
+			return dieBySignal(func(ctx context.Context) error {
+				return serve(ctx, args[0], args[1:], flags, connection)
+			})
+		},
+	}
+	flags.register(cmd)
+	connection.register(cmd)
+	return cmd
+}
+
+func serve(ctx context.Context, script string, args []string, flags serverFlags, connection connectionFlags) error {
+	// The protocol engine makes much garbage and little of it lives.
+	debug.SetGCPercent(400)
+	s, err := startServer(ctx, script, args, flags)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	log := s.logs.logger()
+	problems, err := s.host.Problems(s.toolFunctions())
+	if err != nil {
+		log.Warn(err.Error())
+	}
+	for _, p := range problems {
+		log.Warn(p)
+	}
+	log.Info("serving", "script", script, "version", buildVersion(), "bash", s.script.Bash)
+	err = wire.Serve(ctx, s.host.Server(), os.Stdin, os.Stdout, wire.Options{
+		MaxLine: int(connection.maxLine), Drain: connection.drain, Supported: s.host.Supported, Log: log,
+	})
+	if err != nil {
+		return &exitError{1, err}
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/conch-mcp/conch/internal/call"
+	"github.com/conch-mcp/conch/internal/catalog/bashsdk"
+	"github.com/conch-mcp/conch/internal/host"
+	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/process"
+	"github.com/conch-mcp/conch/internal/shell"
+)
+
+// server is a running server script: everything between a transport and Bash.
+type server struct {
+	host   *host.Host
+	script shell.Script
+	tools  *bashsdk.ToolsFile
+	config *bashsdk.ConfigFile
+	logs   *logs
+
+	lifeline *process.Lifeline
+	shell    *shell.Server
+	runner   *call.Runner
+}
+
+// startServer starts the script. What it leaves running and lying about is
+// gone after close, or when this process is.
+func startServer(ctx context.Context, script string, args []string, flags serverFlags) (_ *server, err error) {
+	if err := flags.check(); err != nil {
+		return nil, err
+	}
+	if err := checkScript(script); err != nil {
+		return nil, &exitError{1, err}
+	}
+	s := &server{logs: newLogs(flags.log)}
+	defer func() {
+		if err != nil {
+			s.close()
+			err = &exitError{1, err}
+		}
+	}()
+	dir, err := os.MkdirTemp(controlParent(), "conch-")
+	if err != nil {
+		return nil, fmt.Errorf("make the control directory: %w", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find conch itself: %w", err)
+	}
+	if s.lifeline, err = process.NewLifeline(dir, []string{self, sentinelCommand}); err != nil {
+		_ = process.RemoveTree(dir)
+		return nil, err
+	}
+	log := s.logs.logger()
+	s.shell, err = shell.Start(ctx, shell.Options{
+		Bash: flags.bash, Script: script, Args: args, Dir: dir, Output: os.Stderr,
+		Workers: flags.concurrency, Lifeline: s.lifeline, Log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.script = s.shell.Script()
+	if err := s.openLog(flags.log); err != nil {
+		return nil, err
+	}
+	limits := call.Limits{Timeout: flags.timeout, MaxOutput: int64(flags.maxOutput)}
+	if s.runner, err = call.NewRunner(s.shell, limits, s.tmpdir(), s.lifeline, log); err != nil {
+		return nil, err
+	}
+	s.tools = bashsdk.NewToolsFile(s.file(flags.tools, "MCP_TOOLS_LIST_FILE", script, "tools.json"))
+	s.config = bashsdk.NewConfigFile(s.file(flags.config, "MCP_CONFIG_FILE", script, "config.json"), message.Revisions())
+	s.host = host.New(host.Options{
+		Name:  strings.TrimSuffix(filepath.Base(script), filepath.Ext(script)),
+		Tools: s.tools.Read, Config: s.config.Read,
+		Exists: func(tool string) bool { return s.script.Functions["tool_"+tool] },
+		Run:    s.runner.Run, Limits: limits, Log: log,
+	})
+	return s, nil
+}
+
+func checkScript(script string) error {
+	info, err := os.Stat(script)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no script %s", script)
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file; name a Bash script that defines tool_… functions", script)
+	}
+	f, err := os.Open(script)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// controlParent is where control files go: in memory, where the system has
+// such a place.
+func controlParent() string {
+	for _, dir := range []string{os.Getenv("XDG_RUNTIME_DIR"), "/dev/shm"} {
+		if dir == "" || !filepath.IsAbs(dir) {
+			continue
+		}
+		// Only a trial tells whether one may write there.
+		if trial, err := os.MkdirTemp(dir, "conch-"); err == nil {
+			os.Remove(trial)
+			return dir
+		}
+	}
+	return os.TempDir()
+}
+
+// file is the path of one of the server's two files: the flag's, the script's,
+// or the one beside the script.
+func (s *server) file(flag, variable, script, name string) string {
+	if flag != "" {
+		return flag
+	}
+	if path := s.script.Variables[variable]; path != "" {
+		return s.inScriptDir(path)
+	}
+	return filepath.Join(filepath.Dir(script), name)
+}
+
+// inScriptDir resolves a path the script gave, as the script would.
+func (s *server) inScriptDir(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(s.script.Variables["PWD"], path)
+}
+
+func (s *server) tmpdir() string {
+	if dir := s.script.Variables["TMPDIR"]; dir != "" {
+		return s.inScriptDir(dir)
+	}
+	return os.TempDir()
+}
+
+func (s *server) openLog(flags logFlags) error {
+	path := flags.file
+	if path == "" {
+		if path = s.script.Variables["MCP_LOG_FILE"]; path != "" {
+			path = s.inScriptDir(path)
+		}
+	}
+	return s.logs.open(path, s.script.Variables["MCP_LOG_STDERR"] == "1")
+}
+
+// toolFunctions lists the tools that are implemented, sorted.
+func (s *server) toolFunctions() []string {
+	var names []string
+	for f := range s.script.Functions {
+		if name, ok := strings.CutPrefix(f, "tool_"); ok && name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// close ends the script and removes everything. What was never started has
+// nothing to close.
+func (s *server) close() {
+	if s.shell != nil {
+		s.shell.Close()
+	}
+	if s.runner != nil {
+		s.runner.Close()
+	}
+	if s.lifeline != nil {
+		s.lifeline.Close()
+	}
+	s.logs.close()
+}

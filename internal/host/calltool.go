@@ -1,0 +1,151 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/conch-mcp/conch/internal/call"
+	"github.com/conch-mcp/conch/internal/catalog"
+	"github.com/conch-mcp/conch/internal/schema"
+	"github.com/conch-mcp/conch/internal/shell"
+)
+
+// callTool answers tools/call. Only a tool that is not there is an error of
+// the protocol; everything else that goes wrong is a result, which the model
+// reads and may act on (MCP, "Tools", "Error handling").
+func (h *Host) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
+	name, arguments := req.Params.Name, req.Params.Arguments
+	tools, err := h.opts.Tools()
+	if err != nil {
+		return nil, fileError(err)
+	}
+	tool := tools.Lookup(name)
+	if tool == nil || !h.opts.Exists(name) {
+		return nil, invalidParams("unknown tool %q", clip(name))
+	}
+	if len(arguments) == 0 {
+		arguments = json.RawMessage(`{}`)
+	}
+	start := time.Now()
+	text, isError := h.run(ctx, tools, tool, arguments)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	h.opts.Log.Debug("call", "tool", name, "error", isError, "took", time.Since(start))
+	return h.toolResult(req, text, isError), nil
+}
+
+// run validates and runs, and says what the model is to read of it.
+func (h *Host) run(ctx context.Context, tools *catalog.Tools, tool *catalog.Tool, arguments json.RawMessage) (text string, isError bool) {
+	s, err := h.schema(tools, tool)
+	if err != nil {
+		return fmt.Sprintf("Cannot validate arguments for %s: %v.", tool.Name, err), true
+	}
+	if defect := s.Check(arguments); defect != "" {
+		return defect, true
+	}
+	outcome, err := h.opts.Run(ctx, tool.Name, arguments)
+	if err != nil {
+		return h.notRun(tool.Name, err), true
+	}
+	return h.outcomeText(tool.Name, outcome), outcome.End != call.Returned || outcome.Status != 0
+}
+
+// notRun tells why a tool did not run. What went wrong inside the server is
+// for its log, not for the model.
+func (h *Host) notRun(tool string, err error) string {
+	h.opts.Log.Error("a tool could not be run", "tool", tool, "err", err)
+	switch {
+	case errors.Is(err, call.ErrDirectory):
+		return fmt.Sprintf("Cannot run %s: %v.", tool, call.ErrDirectory)
+	case errors.Is(err, shell.ErrNUL):
+		return fmt.Sprintf("Cannot run %s: %v.", tool, err)
+	}
+	return fmt.Sprintf("Cannot run %s: the server could not start it. Its log says why.", tool)
+}
+
+func (h *Host) outcomeText(tool string, o call.Outcome) string {
+	output := clean(o.Output)
+	var why string
+	switch o.End {
+	case call.Returned:
+		if o.Status == 0 {
+			return output
+		}
+		h.opts.Log.Info("a tool failed", "tool", tool, "status", o.Status)
+		return fmt.Sprintf("Error executing %s: %s", tool, output)
+	case call.TimedOut:
+		why = fmt.Sprintf("it was stopped after %v, the limit set by --timeout", h.opts.Limits.Timeout)
+	case call.Overflowed:
+		why, output = fmt.Sprintf("it was stopped because it printed more than %d bytes, the limit set by --max-output", h.opts.Limits.MaxOutput), ""
+	default:
+		why = "the shell that ran it was killed"
+	}
+	h.opts.Log.Warn("a tool was stopped", "tool", tool, "why", why)
+	if output != "" {
+		why += ". It had printed:\n" + output
+	}
+	return fmt.Sprintf("Error executing %s: %s", tool, why)
+}
+
+// clean makes text of what a tool printed: no trailing newlines, no NULs, and
+// U+FFFD for what is not UTF-8.
+func clean(output []byte) string {
+	output = bytes.TrimRight(output, "\n")
+	if bytes.IndexByte(output, 0) >= 0 {
+		output = bytes.TrimRight(bytes.ReplaceAll(output, []byte{0}, nil), "\n")
+	}
+	return strings.ToValidUTF8(string(output), "\uFFFD")
+}
+
+func (h *Host) toolResult(req *mcp.CallToolRequest, text string, isError bool) mcp.Result {
+	var content fields
+	content.add("type", "text")
+	content.add("text", text)
+	var f fields
+	f.addRaw("content", json.RawMessage("[{"+content.String()+"}]"))
+	f.add("isError", isError)
+	if isModern(req.Params.Meta) {
+		f.addModern(h.serverInfo(h.configOrNone()))
+	}
+	return f.result()
+}
+
+// schema returns a tool's compiled inputSchema. tools is the reading of the
+// list that tool is of; schemas live as long as it is the latest.
+func (h *Host) schema(tools *catalog.Tools, tool *catalog.Tool) (*schema.Schema, error) {
+	h.mu.Lock()
+	if h.tools != tools {
+		h.tools, h.schemas = tools, map[string]*compiledSchema{}
+	}
+	c := h.schemas[tool.Name]
+	if c == nil {
+		c = &compiledSchema{}
+		h.schemas[tool.Name] = c
+	}
+	h.mu.Unlock()
+	c.once.Do(func() {
+		if tool.InputSchema == nil {
+			c.err = errors.New("its entry in the tools list declares no inputSchema")
+			return
+		}
+		c.schema, c.err = schema.Compile(tool.InputSchema)
+	})
+	return c.schema, c.err
+}
+
+// clip keeps what a message repeats of a client's text within bounds.
+func clip(s string) string {
+	const most = 128
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

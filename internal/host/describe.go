@@ -1,0 +1,149 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/conch-mcp/conch/internal/catalog"
+	"github.com/conch-mcp/conch/internal/message"
+)
+
+const defaultVersion = "1.0.0"
+
+// defaultCapabilities is what a server has that says nothing of its own.
+var defaultCapabilities = json.RawMessage(`{"logging":{},"tools":{}}`)
+
+// initialize answers the handshake of the older era. The engine sees it too,
+// since it keeps the client's capabilities.
+func (h *Host) initialize(ctx context.Context, method string, req *mcp.ServerRequest[*mcp.InitializeParams], next mcp.MethodHandler) (mcp.Result, error) {
+	config, err := h.opts.Config()
+	if err != nil {
+		return nil, fileError(err)
+	}
+	revision, err := h.negotiate(req.Params.ProtocolVersion)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := next(ctx, method, req); err != nil {
+		return nil, err
+	}
+	var f fields
+	f.add("protocolVersion", revision)
+	f.addRaw("capabilities", capabilities(config))
+	f.addRaw("serverInfo", h.serverInfo(config))
+	f.addUnlessEmpty("instructions", config.Instructions)
+	return f.result(), nil
+}
+
+// negotiate settles on the revision the client asks for, or on the newest of
+// its era that is served.
+func (h *Host) negotiate(asked string) (string, error) {
+	legacy := slices.DeleteFunc(h.Supported(), message.Modern)
+	switch {
+	case slices.Contains(legacy, asked):
+		return asked, nil
+	case len(legacy) > 0:
+		return legacy[0], nil
+	}
+	data, _ := json.Marshal(map[string]any{"supported": h.Supported(), "requested": asked})
+	return "", &jsonrpc.Error{Code: message.CodeUnsupportedVersion, Message: "Unsupported protocol version", Data: data}
+}
+
+// discover answers server/discover of the stateless era.
+func (h *Host) discover() (mcp.Result, error) {
+	config, err := h.opts.Config()
+	if err != nil {
+		return nil, fileError(err)
+	}
+	var f fields
+	f.add("supportedVersions", h.Supported())
+	f.addRaw("capabilities", capabilities(config))
+	f.addUnlessEmpty("instructions", config.Instructions)
+	f.addCaching(config)
+	f.addModern(h.serverInfo(config))
+	return f.result(), nil
+}
+
+// listTools answers tools/list: the tools that exist, in the author's order.
+func (h *Host) listTools(req *mcp.ListToolsRequest) (mcp.Result, error) {
+	params := cmp.Or(req.Params, &mcp.ListToolsParams{})
+	if params.Cursor != "" {
+		return nil, invalidParams("there is no such cursor")
+	}
+	tools, err := h.opts.Tools()
+	if err != nil {
+		return nil, fileError(err)
+	}
+	entries := []json.RawMessage{}
+	for _, tool := range tools.List {
+		if h.opts.Exists(tool.Name) {
+			entries = append(entries, tool.Entry)
+		}
+	}
+	var f fields
+	f.addRaw("tools", joinArray(entries))
+	if config := h.configOrNone(); isModern(params.Meta) {
+		f.addCaching(config)
+		f.addModern(h.serverInfo(config))
+	}
+	return f.result(), nil
+}
+
+// configOrNone is for answers in which the configuration is a side matter:
+// that it cannot be read is told to those who ask for it.
+func (h *Host) configOrNone() *catalog.Config {
+	config, err := h.opts.Config()
+	if err != nil {
+		return &catalog.Config{}
+	}
+	return config
+}
+
+func capabilities(c *catalog.Config) json.RawMessage {
+	if c.Capabilities != nil {
+		return c.Capabilities
+	}
+	return defaultCapabilities
+}
+
+// serverInfo is the configured one, with the two members the protocol demands.
+func (h *Host) serverInfo(c *catalog.Config) json.RawMessage {
+	info := c.ServerInfo
+	if info == nil {
+		info = json.RawMessage(`{}`)
+	}
+	var f fields
+	if message.Member(info, "name") == nil {
+		f.add("name", h.opts.Name)
+	}
+	if message.Member(info, "version") == nil {
+		f.add("version", defaultVersion)
+	}
+	return f.mergedInto(info)
+}
+
+// isModern tells the era of a request by its metadata. The transport has
+// checked that the rest of what belongs there is there.
+func isModern(meta mcp.Meta) bool {
+	_, modern := meta[message.MetaProtocolVersion]
+	return modern
+}
+
+func (f *fields) addCaching(c *catalog.Config) {
+	var ttl int64
+	if c.TTLMs != nil {
+		ttl = *c.TTLMs
+	}
+	f.add("ttlMs", ttl)
+	f.add("cacheScope", cmp.Or(c.CacheScope, "public"))
+}
+
+func (f *fields) addModern(serverInfo json.RawMessage) {
+	f.add("resultType", "complete")
+	f.addRaw("_meta", json.RawMessage(`{"`+message.MetaServerInfo+`":`+string(serverInfo)+`}`))
+}

@@ -1,0 +1,159 @@
+// Package host joins a catalog and a runner of calls to the protocol engine:
+// it answers the methods of MCP from what the catalog says and the tools do.
+//
+// It knows methods, results and errors. Bytes, ids and sessions are the
+// transports' business, processes the runner's.
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/conch-mcp/conch/internal/call"
+	"github.com/conch-mcp/conch/internal/catalog"
+	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/schema"
+)
+
+// Options say what a host serves.
+type Options struct {
+	Name   string                          // the server's name where its configuration has none
+	Tools  func() (*catalog.Tools, error)  // the tools as they are now
+	Config func() (*catalog.Config, error) // the configuration as it is now
+	Exists func(tool string) bool          // whether a tool is implemented
+	Run    func(ctx context.Context, tool string, arguments json.RawMessage) (call.Outcome, error)
+	Limits call.Limits // what Run abides by, for the messages that name it
+	Log    *slog.Logger
+}
+
+// A Host answers the requests of any number of sessions.
+type Host struct {
+	opts   Options
+	server *mcp.Server
+
+	mu      sync.Mutex
+	tools   *catalog.Tools             // the reading that schemas belong to
+	schemas map[string]*compiledSchema // by tool
+}
+
+// compiledSchema is a tool's inputSchema, compiled at its first call.
+type compiledSchema struct {
+	once   sync.Once
+	schema *schema.Schema
+	err    error
+}
+
+// New returns a host.
+func New(opts Options) *Host {
+	h := &Host{opts: opts}
+	h.server = mcp.NewServer(&mcp.Implementation{Name: opts.Name, Version: defaultVersion}, &mcp.ServerOptions{
+		// Everything the engine would say of itself is replaced below; this
+		// keeps it from refusing what it does not know of.
+		Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{}},
+		Logger:       slog.New(slog.DiscardHandler),
+	})
+	h.server.AddReceivingMiddleware(h.middleware)
+	return h
+}
+
+// Server is the protocol engine, for a transport to connect to.
+func (h *Host) Server() *mcp.Server { return h.server }
+
+// Supported lists the protocol revisions served now, newest first.
+func (h *Host) Supported() []string {
+	all := message.Revisions()
+	c, err := h.opts.Config()
+	if err != nil || len(c.SupportedVersions) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(all, func(r string) bool { return !slices.Contains(c.SupportedVersions, r) })
+}
+
+// Problems tells where the list of tools and the script's functions disagree,
+// a sentence each. functions are the names of tools that are implemented.
+func (h *Host) Problems(functions []string) ([]string, error) {
+	tools, err := h.opts.Tools()
+	if err != nil {
+		return nil, err
+	}
+	problems := slices.Clone(tools.Problems)
+	for _, tool := range tools.List {
+		if !h.opts.Exists(tool.Name) {
+			problems = append(problems, fmt.Sprintf("the tools list declares %s, but there is no function tool_%s; it is not served", tool.Name, tool.Name))
+			continue
+		}
+		if _, err := h.schema(tools, tool); err != nil && tool.InputSchema != nil {
+			problems = append(problems, fmt.Sprintf("the inputSchema of %s cannot be used: %v; calls are refused", tool.Name, err))
+		}
+	}
+	for _, name := range functions {
+		if tools.Lookup(name) == nil && !mentioned(problems, name) {
+			problems = append(problems, fmt.Sprintf("there is a function tool_%s, but the tools list does not declare %s; it is not served", name, name))
+		}
+	}
+	return problems, nil
+}
+
+func mentioned(problems []string, name string) bool {
+	return slices.Contains(problems, name)
+}
+
+// middleware stands before the engine's own methods. It answers those that
+// depend on the catalog, and refuses those that Conch does not serve.
+func (h *Host) middleware(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				h.opts.Log.Error("panic", "method", method, "panic", p, "stack", string(debug.Stack()))
+				result, err = nil, internalError()
+			}
+		}()
+		switch req := req.(type) {
+		case *mcp.ServerRequest[*mcp.InitializeParams]:
+			return h.initialize(ctx, method, req, next)
+		case *mcp.ServerRequest[*mcp.DiscoverParams]:
+			return h.discover()
+		case *mcp.ListToolsRequest:
+			return h.listTools(req)
+		case *mcp.CallToolRequest:
+			return h.callTool(ctx, req)
+		case *mcp.ServerRequest[*mcp.SetLoggingLevelParams]:
+			if !slices.Contains(levels, string(req.Params.Level)) {
+				return nil, invalidParams("level must be one of %q", levels)
+			}
+			return next(ctx, method, req)
+		}
+		if slices.Contains(passed, method) {
+			return next(ctx, method, req)
+		}
+		return nil, &jsonrpc.Error{Code: message.CodeMethodNotFound, Message: "Method not found: " + method}
+	}
+}
+
+// passed are the methods left to the engine.
+var passed = []string{"ping", "notifications/initialized", "notifications/cancelled", "notifications/roots/list_changed"}
+
+// levels are the log levels of MCP, lowest first (RFC 5424).
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+func internalError() error {
+	return &jsonrpc.Error{Code: message.CodeInternalError, Message: "Internal error"}
+}
+
+func invalidParams(format string, args ...any) error {
+	return &jsonrpc.Error{Code: message.CodeInvalidParams, Message: "Invalid params: " + fmt.Sprintf(format, args...)}
+}
+
+// fileError answers a request that a file of the server's keeps from being
+// answered.
+func fileError(err error) error {
+	return &jsonrpc.Error{Code: message.CodeInternalError, Message: err.Error()}
+}

@@ -1,0 +1,126 @@
+package message
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// Protocol revisions, newest first. The first alone is stateless: each of its
+// requests says what it needs in params._meta.
+const (
+	Revision20260728 = "2026-07-28"
+	Revision20251125 = "2025-11-25"
+	Revision20250618 = "2025-06-18"
+	Revision20250326 = "2025-03-26"
+	Revision20241105 = "2024-11-05"
+)
+
+// Revisions lists every revision Conch speaks, newest first.
+func Revisions() []string {
+	return []string{Revision20260728, Revision20251125, Revision20250618, Revision20250326, Revision20241105}
+}
+
+// Modern reports whether a revision is of the stateless era.
+func Modern(revision string) bool { return revision >= Revision20260728 }
+
+// Members of params._meta that make a request a modern one (MCP 2026-07-28,
+// "Base protocol").
+const (
+	MetaProtocolVersion    = "io.modelcontextprotocol/protocolVersion"
+	MetaClientCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	MetaClientInfo         = "io.modelcontextprotocol/clientInfo"
+	MetaLogLevel           = "io.modelcontextprotocol/logLevel"
+	MetaServerInfo         = "io.modelcontextprotocol/serverInfo"
+)
+
+// CodeUnsupportedVersion answers a revision that is not served.
+const CodeUnsupportedVersion = -32022
+
+// Meta is what a message's params._meta says about itself.
+type Meta struct {
+	Modern   bool   // the request is of the stateless era
+	Revision string // the protocolVersion of a modern request
+	Token    json.RawMessage
+	missing  string
+}
+
+// ReadMeta reads params._meta. A request that carries a modern member is
+// modern, also when others are missing; [Meta.Check] tells which.
+func ReadMeta(params json.RawMessage) Meta {
+	var m Meta
+	meta := Member(params, "_meta")
+	if meta == nil || meta[0] != '{' {
+		return m
+	}
+	var version, capabilities, info json.RawMessage
+	eachMember(meta, func(key string, _ int, value json.RawMessage) {
+		switch key {
+		case MetaProtocolVersion:
+			version = value
+		case MetaClientCapabilities:
+			capabilities = value
+		case MetaClientInfo:
+			info = value
+		case "progressToken":
+			m.Token = value
+		}
+	})
+	m.Modern = version != nil || capabilities != nil
+	switch {
+	case !m.Modern:
+	case version == nil || version[0] != '"':
+		m.missing = MetaProtocolVersion
+	case capabilities == nil || capabilities[0] != '{':
+		m.missing = MetaClientCapabilities
+	case info != nil && info[0] != '{':
+		m.missing = MetaClientInfo
+	}
+	m.Revision = text(version)
+	return m
+}
+
+// Check reports what keeps a modern request from being served: a member that
+// is missing or of the wrong type, or a revision that is not among supported.
+func (m Meta) Check(id ID, supported []string) *Error {
+	if m.missing != "" {
+		return &Error{Code: CodeInvalidParams, ID: id, Message: "Invalid params: _meta lacks a valid " + m.missing}
+	}
+	if Modern(m.Revision) && slices.Contains(supported, m.Revision) {
+		return nil
+	}
+	modern := slices.DeleteFunc(slices.Clone(supported), func(r string) bool { return !Modern(r) })
+	data, _ := json.Marshal(struct {
+		Supported []string `json:"supported"`
+		Requested string   `json:"requested"`
+	}{modern, m.Revision})
+	return &Error{Code: CodeUnsupportedVersion, ID: id, Message: "Unsupported protocol version", Data: data}
+}
+
+// Member returns a member of a JSON object, nil when there is none. Of several
+// the last counts.
+func Member(object json.RawMessage, name string) json.RawMessage {
+	_, value := find(object, name)
+	return value
+}
+
+func find(object json.RawMessage, name string) (at int, value json.RawMessage) {
+	eachMember(object, func(key string, start int, v json.RawMessage) {
+		if key == name {
+			at, value = start, v
+		}
+	})
+	return at, value
+}
+
+// ReplaceMember returns object with the value of the named member replaced, if
+// it has one. object itself stays as it is.
+func ReplaceMember(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
+	at, old := find(object, name)
+	if old == nil {
+		return object
+	}
+	out := make(json.RawMessage, 0, len(object)-len(old)+len(value))
+	out = append(out, object[:at]...)
+	out = append(out, value...)
+	return append(out, object[at+len(old):]...)
+}

@@ -1,0 +1,204 @@
+// Package message cuts one JSON-RPC message out of bytes and says what is
+// wrong with bytes that are none. It keeps ids and parameters as they were
+// written, to the digit.
+//
+// It knows the envelope (JSON-RPC 2.0, and section "Base protocol" of the MCP
+// specification) and which era a request belongs to; it knows no method and
+// no transport.
+package message
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxDepth is how deep the JSON of a message may nest.
+const MaxDepth = 1000
+
+// Kind tells what a message is.
+type Kind int
+
+const (
+	Request      Kind = iota // has a method and an id
+	Notification             // has a method and no id
+	Response                 // has a result or an error, and no method
+)
+
+// A Message is one JSON-RPC message.
+type Message struct {
+	Kind   Kind
+	ID     ID // zero for a notification
+	Method string
+	Params json.RawMessage // a JSON object, or nil when absent or null
+}
+
+// Error is why bytes are not a message: what the sender is to be told.
+type Error struct {
+	Code    int
+	Message string
+	ID      ID // zero where no usable id was found
+	Data    json.RawMessage
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// JSON-RPC 2.0, section 5.1.
+const (
+	CodeParseError     = -32700
+	CodeInvalidRequest = -32600
+	CodeMethodNotFound = -32601
+	CodeInvalidParams  = -32602
+	CodeInternalError  = -32603
+)
+
+func parseError(text string) *Error { return &Error{Code: CodeParseError, Message: text} }
+
+func invalidRequest(id ID, format string, args ...any) *Error {
+	return &Error{Code: CodeInvalidRequest, Message: "Invalid Request: " + fmt.Sprintf(format, args...), ID: id}
+}
+
+// Check reports what keeps text from being exactly one JSON value.
+func Check(text []byte) *Error {
+	switch {
+	case !utf8.Valid(text):
+		return parseError("Parse error: the message is not valid UTF-8")
+	case bytes.IndexByte(text, 0) >= 0:
+		return parseError("Parse error: the message holds a NUL byte")
+	case json.Valid(text), tooDeep(text):
+		return nil
+	case bytes.HasPrefix(text, []byte("\ufeff")):
+		return parseError("Parse error: the message begins with a byte order mark")
+	}
+	return parseError("Parse error: expected exactly one JSON document per line")
+}
+
+// Parse cuts a message out of text, which [Check] has let pass.
+func Parse(text []byte) (Message, *Error) {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	if len(text) == 0 || text[0] != '{' {
+		return Message{}, invalidRequest(ID{}, "expected a JSON object")
+	}
+	e, err := cutEnvelope(text)
+	if err != nil {
+		return Message{}, err
+	}
+	if tooDeep(text) {
+		return Message{}, &Error{Code: CodeInvalidParams, Message: fmt.Sprintf("Invalid params: the message nests deeper than %d levels", MaxDepth), ID: e.id}
+	}
+	return e.message()
+}
+
+// envelope is the top level of a message, uninterpreted.
+type envelope struct {
+	id                             ID
+	badID                          bool
+	jsonrpc, rawID, method, params json.RawMessage
+	result, error                  bool
+}
+
+// cutEnvelope finds the members JSON-RPC gives a meaning to.
+func cutEnvelope(text []byte) (envelope, *Error) {
+	var e envelope
+	var wrong string
+	seen := map[string]bool{}
+	ok := eachMember(text, func(key string, _ int, value json.RawMessage) {
+		if seen[key] {
+			wrong = fmt.Sprintf("the member %q occurs twice", shorten(key))
+			e.badID = e.badID || key == "id"
+		}
+		seen[key] = true
+		switch key {
+		case "jsonrpc":
+			e.jsonrpc = value
+		case "id":
+			e.rawID = value
+		case "method":
+			e.method = value
+		case "params":
+			e.params = value
+		case "result":
+			e.result = true
+		case "error":
+			e.error = true
+		default:
+			if name := strings.ToLower(key); isMember(name) {
+				wrong = fmt.Sprintf("the member %q must be written %q", shorten(key), name)
+			}
+		}
+	})
+	if !ok {
+		return e, parseError("Parse error: expected exactly one JSON document per line")
+	}
+	if e.rawID != nil && !e.badID {
+		e.id, e.badID = parseID(e.rawID)
+	}
+	if wrong != "" {
+		return e, invalidRequest(e.usableID(), "%s", wrong)
+	}
+	return e, nil
+}
+
+func isMember(name string) bool {
+	switch name {
+	case "jsonrpc", "id", "method", "params", "result", "error":
+		return true
+	}
+	return false
+}
+
+func (e envelope) usableID() ID {
+	if e.badID {
+		return ID{}
+	}
+	return e.id
+}
+
+func (e envelope) message() (Message, *Error) {
+	if string(e.jsonrpc) != `"2.0"` && text(e.jsonrpc) != "2.0" {
+		return Message{}, invalidRequest(e.usableID(), `jsonrpc must be "2.0"`)
+	}
+	if e.badID {
+		return Message{}, invalidRequest(ID{}, "id must be a string or an integer")
+	}
+	if e.method == nil {
+		if e.result || e.error {
+			return Message{Kind: Response, ID: e.id}, nil
+		}
+		return Message{}, invalidRequest(e.id, "there is no method")
+	}
+	if e.method[0] != '"' {
+		return Message{}, invalidRequest(e.id, "method must be a string")
+	}
+	m := Message{Kind: Request, ID: e.id, Method: text(e.method), Params: e.params}
+	if e.rawID == nil {
+		m.Kind = Notification
+	}
+	if string(m.Params) == "null" {
+		m.Params = nil
+	}
+	if m.Params != nil && m.Params[0] != '{' {
+		return m, &Error{Code: CodeInvalidParams, Message: "Invalid params: expected an object", ID: e.id}
+	}
+	return m, nil
+}
+
+// text is the text of a JSON string, and "" for anything else.
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// shorten keeps what an error message repeats of a client's bytes within bounds.
+func shorten(s string) string {
+	const most = 40
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

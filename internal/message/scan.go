@@ -1,0 +1,143 @@
+package message
+
+import "encoding/json"
+
+// tooDeep reports whether text nests deeper than MaxDepth, strings aside.
+func tooDeep(text []byte) bool {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			i = skipString(text, i) - 1
+		case '{', '[':
+			if depth++; depth > MaxDepth {
+				return true
+			}
+		case '}', ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// skipString returns the index behind the string that begins at i.
+func skipString(text []byte, i int) int {
+	for i++; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// skipValue returns the index behind the value that begins at i.
+func skipValue(text []byte, i int) int {
+	depth := 0
+	for i < len(text) {
+		switch text[i] {
+		case '"':
+			i = skipString(text, i)
+		case '{', '[':
+			depth++
+			i++
+		case '}', ']', ',':
+			if depth == 0 {
+				return i
+			}
+			if text[i] != ',' {
+				depth--
+			}
+			i++
+		default:
+			i++
+			continue
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+	return i
+}
+
+func skipSpace(text []byte, i int) int {
+	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\r' || text[i] == '\n') {
+		i++
+	}
+	return i
+}
+
+// eachMember calls f for each member of a JSON object, in order, with the index
+// of its value. It leaves the
+// validity of the values to [Check]; false means that text is no object.
+func eachMember(text []byte, f func(key string, at int, value json.RawMessage)) bool {
+	i := skipSpace(text, 0)
+	if i >= len(text) || text[i] != '{' {
+		return false
+	}
+	i = skipSpace(text, i+1)
+	if i < len(text) && text[i] == '}' {
+		return skipSpace(text, i+1) == len(text)
+	}
+	for i < len(text) && text[i] == '"' {
+		end := skipString(text, i)
+		var key string
+		if json.Unmarshal(text[i:end], &key) != nil {
+			return false
+		}
+		if i = skipSpace(text, end); i >= len(text) || text[i] != ':' {
+			return false
+		}
+		i = skipSpace(text, i+1)
+		end = skipValue(text, i)
+		value := trimRight(text[i:end])
+		if len(value) == 0 {
+			return false
+		}
+		f(key, i, value)
+		if i = skipSpace(text, end); i >= len(text) {
+			return false
+		}
+		if text[i] == '}' {
+			return skipSpace(text, i+1) == len(text)
+		}
+		if text[i] != ',' {
+			return false
+		}
+		i = skipSpace(text, i+1)
+	}
+	return false
+}
+
+func trimRight(b []byte) []byte {
+	for len(b) > 0 {
+		switch b[len(b)-1] {
+		case ' ', '\t', '\r', '\n':
+			b = b[:len(b)-1]
+		default:
+			return b
+		}
+	}
+	return b
+}
+
+// Elements cuts a JSON array that [Check] has let pass into its elements; ok is
+// false for anything else.
+func Elements(text []byte) (elements []json.RawMessage, ok bool) {
+	text = trimRight(text[skipSpace(text, 0):])
+	if len(text) < 2 || text[0] != '[' {
+		return nil, false
+	}
+	i := skipSpace(text, 1)
+	for i < len(text) && text[i] != ']' {
+		end := skipValue(text, i)
+		elements = append(elements, trimRight(text[i:end]))
+		i = skipSpace(text, end)
+		if i < len(text) && text[i] == ',' {
+			i = skipSpace(text, i+1)
+		}
+	}
+	return elements, true
+}

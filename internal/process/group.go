@@ -1,0 +1,74 @@
+// Package process contains what a call starts: process groups and how they are
+// ended, private directories and how they are removed, and the lifeline that
+// does both when this process is killed.
+//
+// It knows nothing of tools, shells or MCP.
+package process
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Grace is how long a group may take to end after SIGTERM before it is killed.
+const Grace = 2 * time.Second
+
+// Group is a process group id. The zero Group is no group; nothing is ever
+// sent to it.
+type Group int
+
+// Signal sends sig to every process of the group. A group that is gone is no
+// error.
+func (g Group) Signal(sig unix.Signal) error {
+	if g <= 1 {
+		return nil
+	}
+	err := unix.Kill(-int(g), sig)
+	if errors.Is(err, unix.ESRCH) {
+		return nil
+	}
+	return err
+}
+
+// Alive reports whether the group still has a member. One that has ended and
+// that its parent has not waited for counts.
+func (g Group) Alive() bool {
+	if g <= 1 {
+		return false
+	}
+	if errors.Is(unix.Kill(-int(g), 0), unix.ESRCH) {
+		return false
+	}
+	g.reap()
+	// Anything but ESRCH, EPERM above all, means that somebody is there.
+	return !errors.Is(unix.Kill(-int(g), 0), unix.ESRCH)
+}
+
+// Kill ends the group at once.
+func (g Group) Kill() { _ = g.Signal(unix.SIGKILL) }
+
+// Wait waits until the group has no member left or ctx ends, and reports
+// whether it is gone. Nothing announces the death of a group, so Wait looks,
+// seldom at first and never more often than once in a millisecond.
+func (g Group) Wait(ctx context.Context) bool {
+	pause := time.Millisecond
+	for g.Alive() {
+		select {
+		case <-ctx.Done():
+			return !g.Alive()
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, 20*time.Millisecond)
+	}
+	return true
+}
+
+// Terminate asks the group to end.
+func (g Group) Terminate() error {
+	err := g.Signal(unix.SIGTERM)
+	// A stopped process sees SIGTERM only once it goes on.
+	return errors.Join(err, g.Signal(unix.SIGCONT))
+}

@@ -1,0 +1,243 @@
+package process
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Names of the two records in the control directory that a sentinel reads.
+const (
+	groupsFile = "groups" // one fixed-width line per slot: a process group, or 0
+	treesFile  = "trees"  // one line per path, or prefix of paths, to remove
+)
+
+const slotWidth = 12 // ten digits hold any pid; one blank, one newline
+
+// A Lifeline ties what this process starts to its life: a sentinel process in
+// a session of its own waits until this process is gone, however it went, and
+// then kills every group and removes every tree on record.
+//
+// Its methods are safe for concurrent use.
+type Lifeline struct {
+	dir     string
+	command []string
+
+	mu     sync.Mutex
+	groups *os.File
+	trees  *os.File
+	hold   *os.File        // the sentinel reads the other end; only this process holds this one
+	ended  <-chan struct{} // closed when the sentinel has ended
+	closed bool
+	done   chan struct{} // closed when the goroutine that waits for the sentinel is over
+
+	reaper *reaper
+}
+
+// NewLifeline starts a sentinel by running command with dir as its last
+// argument; command must end up in [Sentinel]. dir must exist, be private to
+// this user, and is itself removed by the sentinel.
+func NewLifeline(dir string, command []string) (*Lifeline, error) {
+	l := &Lifeline{dir: dir, command: command, done: make(chan struct{})}
+	var err error
+	if l.reaper, err = newReaper(); err != nil {
+		return nil, err
+	}
+	if l.groups, err = create(filepath.Join(dir, groupsFile)); err != nil {
+		return nil, err
+	}
+	if l.trees, err = create(filepath.Join(dir, treesFile)); err != nil {
+		l.groups.Close()
+		return nil, err
+	}
+	if err := l.start(); err != nil {
+		l.groups.Close()
+		l.trees.Close()
+		return nil, err
+	}
+	go l.keep()
+	return l, nil
+}
+
+func create(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("create the lifeline's record: %w", err)
+	}
+	return f, nil
+}
+
+func (l *Lifeline) start() error {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("make the lifeline's pipe: %w", err)
+	}
+	defer r.Close()
+	cmd := exec.Command(l.command[0], append(l.command[1:len(l.command):len(l.command)], l.dir)...)
+	cmd.Stdin = r
+	// A session of its own keeps it from signals meant for this process.
+	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}
+	cmd.Env = []string{"GOMAXPROCS=1"}
+	cmd.Dir = "/"
+	ended, err := l.reaper.start(cmd)
+	if err != nil {
+		w.Close()
+		return fmt.Errorf("start the sentinel: %w", err)
+	}
+	l.hold, l.ended = w, ended
+	return nil
+}
+
+// Start starts a process of this server's. Its Wait must not be called: the
+// channel is closed when it has ended and was waited for.
+func (l *Lifeline) Start(cmd *exec.Cmd) (ended <-chan struct{}, err error) {
+	return l.reaper.start(cmd)
+}
+
+// keep replaces a sentinel that dies while its lifeline is held.
+func (l *Lifeline) keep() {
+	defer close(l.done)
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		l.mu.Lock()
+		ended := l.ended
+		l.mu.Unlock()
+		<-ended
+		l.mu.Lock()
+		if l.closed {
+			l.mu.Unlock()
+			return
+		}
+		l.hold.Close()
+		err := l.start()
+		for err != nil && !l.closed {
+			l.mu.Unlock()
+			time.Sleep(pause)
+			l.mu.Lock()
+			err = l.start()
+		}
+		closed := l.closed
+		l.mu.Unlock()
+		if closed && err != nil {
+			return
+		}
+	}
+}
+
+// Record puts g on record in slot, in place of what the slot held. It must be
+// called before g runs anything that may outlive this process.
+func (l *Lifeline) Record(slot int, g Group) error {
+	line := fmt.Appendf(nil, "%*d\n", slotWidth-1, int(g))
+	if _, err := l.groups.WriteAt(line, int64(slot)*slotWidth); err != nil {
+		return fmt.Errorf("record a process group: %w", err)
+	}
+	return nil
+}
+
+// Remove puts a path on record. One that ends in * stands for every path that
+// begins so.
+func (l *Lifeline) Remove(path string) error {
+	if strings.ContainsRune(path, '\n') {
+		return fmt.Errorf("record %q for removal: the path has a newline in it", path)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, err := l.trees.WriteString(path + "\n"); err != nil {
+		return fmt.Errorf("record a path for removal: %w", err)
+	}
+	return nil
+}
+
+// Close lets go of the lifeline: the sentinel does its work, which removes the
+// control directory, and Close waits for its end.
+func (l *Lifeline) Close() {
+	l.mu.Lock()
+	l.closed = true
+	l.hold.Close()
+	l.mu.Unlock()
+	<-l.done
+	l.reaper.close()
+	l.groups.Close()
+	l.trees.Close()
+}
+
+// Sentinel waits until standard input ends, then kills the groups and removes
+// the trees that the lifeline at dir has on record, dir last. It is the whole
+// life of the process that [NewLifeline] starts.
+func Sentinel(dir string) error {
+	for buf := make([]byte, 64); ; {
+		if _, err := os.Stdin.Read(buf); err != nil {
+			break
+		}
+	}
+	groups := readGroups(filepath.Join(dir, groupsFile))
+	for _, g := range groups {
+		g.Kill()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	for _, g := range groups {
+		// A directory can only be removed for good once nobody writes to it.
+		g.Wait(ctx)
+	}
+	for _, path := range readTrees(filepath.Join(dir, treesFile)) {
+		_ = RemoveTree(path)
+	}
+	return RemoveTree(dir)
+}
+
+func readGroups(path string) []Group {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	var groups []Group
+	for line := range strings.Lines(string(data)) {
+		// A slot never written reads as NULs.
+		n, err := strconv.Atoi(strings.Trim(line, " \n\x00"))
+		if err == nil && n > 1 {
+			groups = append(groups, Group(n))
+		}
+	}
+	return groups
+}
+
+func readTrees(path string) []string {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	var trees []string
+	for s := bufio.NewScanner(f); s.Scan(); {
+		prefix, isPrefix := strings.CutSuffix(s.Text(), "*")
+		if !isPrefix {
+			trees = append(trees, s.Text())
+			continue
+		}
+		trees = append(trees, withPrefix(prefix)...)
+	}
+	return trees
+}
+
+// withPrefix lists the paths that begin with prefix. It is no glob, since a
+// temporary directory's name may hold any character.
+func withPrefix(prefix string) []string {
+	dir, base := filepath.Split(prefix)
+	entries, _ := os.ReadDir(dir)
+	var paths []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), base) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths
+}

@@ -1,0 +1,91 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// A reaper adopts the orphans of what this process starts and waits for them,
+// as the first process of a system does. Without one they would stay zombies
+// wherever that first process does not care, as in many containers, and a
+// group would look alive after its death.
+//
+// It waits for every child, so the children of this process must be started
+// through it.
+type reaper struct {
+	signals chan os.Signal
+	done    chan struct{}
+
+	mu  sync.Mutex
+	own map[int]chan struct{} // children that somebody waits for
+}
+
+func newReaper() (*reaper, error) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("become the reaper of orphans: %w", err)
+	}
+	r := &reaper{signals: make(chan os.Signal, 1), done: make(chan struct{}), own: map[int]chan struct{}{}}
+	signal.Notify(r.signals, unix.SIGCHLD)
+	go func() {
+		defer close(r.done)
+		for range r.signals {
+			r.sweep()
+		}
+	}()
+	return r, nil
+}
+
+// start starts cmd, whose Wait must not be called. The channel is closed when
+// it has ended.
+func (r *reaper) start(cmd *exec.Cmd) (<-chan struct{}, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	ended := make(chan struct{})
+	r.own[cmd.Process.Pid] = ended
+	return ended, nil
+}
+
+// sweep waits for every child that has ended.
+func (r *reaper) sweep() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for {
+		var status unix.WaitStatus
+		pid, err := unix.Wait4(-1, &status, unix.WNOHANG, nil)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || pid <= 0 {
+			return
+		}
+		if ended := r.own[pid]; ended != nil {
+			delete(r.own, pid)
+			close(ended)
+		}
+	}
+}
+
+func (r *reaper) close() {
+	signal.Stop(r.signals)
+	close(r.signals)
+	<-r.done
+}
+
+// reap waits for those members of the group that are orphans and have ended.
+func (g Group) reap() {
+	for {
+		pid, err := unix.Wait4(-int(g), nil, unix.WNOHANG, nil)
+		if !errors.Is(err, unix.EINTR) && (err != nil || pid <= 0) {
+			return
+		}
+	}
+}

@@ -1,0 +1,98 @@
+// Package schema decides whether the arguments of a call conform to a JSON Schema
+// and, when they do not, says so in one sentence its sender can act on.
+//
+// The schema library compiles: it knows the drafts, checks a schema against its
+// metaschema and resolves references. The verdict is reached here, over the
+// compiled schema, because it has to be exact for every number, bounded in time
+// and memory for every input, and complete in the defects it names.
+//
+// The package knows nothing of protocols, of tools and how they are run, or of
+// files and networks: a reference that leaves the schema is refused, not fetched.
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Schema is a compiled schema for an object of arguments. It never changes after
+// Compile, so any number of goroutines may share it.
+type Schema struct {
+	root *node
+	// nodes bounds how many subschemas can apply to one value in turn before the
+	// schema must have come round to itself.
+	nodes int
+	// dynamic tells that the schema's references depend on the path taken to them.
+	dynamic bool
+	limits  limits
+}
+
+// limits bound one pass over the arguments. What exceeds them is rejected.
+type limits struct {
+	steps    int
+	matching time.Duration
+}
+
+// standardLimits admit ten megabytes of small values and the patterns for them,
+// and end an evaluation that a schema with overlapping alternatives would draw out
+// exponentially after a few seconds.
+func standardLimits() limits {
+	return limits{steps: 30_000_000, matching: 3 * time.Second}
+}
+
+// Compile checks and compiles the exact text of a schema. Its errors are sentences
+// for the author of the schema.
+func Compile(raw json.RawMessage) (*Schema, error) {
+	document, err := readDocument(raw)
+	if err != nil {
+		return nil, err
+	}
+	return build(document)
+}
+
+// Check returns "" when arguments, the exact text of a valid JSON value, conform to
+// the schema, and otherwise one diagnostic that ends in one full stop. Of a name
+// that occurs twice in an object the last value counts.
+func (s *Schema) Check(arguments json.RawMessage) string {
+	value, err := decode(arguments)
+	if err != nil {
+		return "Invalid arguments: expected a JSON object, got text that could not be read as JSON."
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return fmt.Sprintf("Invalid arguments: expected a JSON object, got %s.", typeName(value))
+	}
+	first := evaluation{schema: s, verdictOnly: true}
+	if first.accepts(object) {
+		return ""
+	}
+	found := newFindings(maxFindings)
+	if first.halted != "" {
+		// A second pass would not get farther than the first.
+		first.reportUnjudged(found)
+		return found.diagnostic()
+	}
+	return s.diagnose(object, found, first.timedOut)
+}
+
+// diagnose makes a second, slower pass over arguments already known to be rejected.
+// Most arguments conform, so the first pass looks for nothing but the verdict.
+func (s *Schema) diagnose(object map[string]any, found *findings, timedOut map[matchKey]struct{}) string {
+	second := evaluation{schema: s, found: found, timedOut: timedOut}
+	second.eval(s.root, object, nil)
+	second.reportUnjudged(found)
+	return found.diagnostic()
+}
+
+// decode keeps the text of every number.
+func decode(raw []byte) (any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, err
+	}
+	return value, nil
+}

@@ -1,0 +1,55 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// A fifo is one end of a named pipe, used without ever waiting. The zero fifo
+// is none.
+type fifo struct {
+	fd   int
+	path string
+}
+
+// makeFIFO creates a named pipe and opens it with flag.
+func makeFIFO(path string, flag int) (fifo, error) {
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		return fifo{}, fmt.Errorf("make the FIFO %s: %w", path, err)
+	}
+	fd, err := unix.Open(path, flag|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		os.Remove(path)
+		return fifo{}, fmt.Errorf("open the FIFO %s: %w", path, err)
+	}
+	return fifo{fd, path}, nil
+}
+
+func (f fifo) remove() {
+	if f.path == "" {
+		return
+	}
+	_ = unix.Close(f.fd)
+	_ = os.Remove(f.path)
+}
+
+func (f fifo) write(p []byte) error {
+	_, err := unix.Write(f.fd, p)
+	return err
+}
+
+// readNow reads what is there: 0 and nil is the end, EAGAIN means that there
+// is a writer who has written nothing.
+func (f fifo) readNow(buf []byte) (int, error) { return readNow(f.fd, buf) }
+
+func readNow(fd int, buf []byte) (int, error) {
+	for {
+		n, err := unix.Read(fd, buf)
+		if !errors.Is(err, unix.EINTR) {
+			return max(n, 0), err
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package shell
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Script is what a server script left behind in the shell that sourced it.
+type Script struct {
+	Bash      string            // the shell's version, as $BASH_VERSION
+	Variables map[string]string // those the host asks for; empty and unset are the same
+	Functions map[string]bool   // every function there is
+}
+
+// failure is a script that ended the shell while it was sourced.
+type failure struct{ status, line int }
+
+func (f *failure) Error() string {
+	return fmt.Sprintf("the shell ended with status %d at line %d", f.status, f.line)
+}
+
+// readReport reads what the runtime's _conch_report or _conch_on_exit wrote:
+// fields that end in NUL.
+func readReport(r io.Reader) (Script, error) {
+	in := bufio.NewReader(r)
+	field := func() (string, error) {
+		s, err := in.ReadString(0)
+		return strings.TrimSuffix(s, "\x00"), err
+	}
+	kind, err := field()
+	if err != nil {
+		return Script{}, fmt.Errorf("read the shell's report: %w", err)
+	}
+	switch kind {
+	case "failed":
+		status, _ := field()
+		line, _ := field()
+		return Script{}, newFailure(status, line)
+	case "ready":
+		return readReady(field)
+	}
+	return Script{}, errors.New("the shell's report is not one")
+}
+
+func newFailure(status, line string) *failure {
+	var f failure
+	f.status, _ = strconv.Atoi(status)
+	f.line, _ = strconv.Atoi(line)
+	return &f
+}
+
+func readReady(field func() (string, error)) (Script, error) {
+	s := Script{Variables: map[string]string{}, Functions: map[string]bool{}}
+	var err error
+	if s.Bash, err = field(); err != nil {
+		return Script{}, err
+	}
+	for {
+		f, err := field()
+		if err != nil {
+			return Script{}, fmt.Errorf("read the shell's report: %w", err)
+		}
+		if f == "end" {
+			return s, nil
+		}
+		if strings.HasPrefix(f, "declare ") || f == "" {
+			s.addFunctions(f)
+			continue
+		}
+		name, value, _ := strings.Cut(f, "=")
+		s.Variables[name] = value
+	}
+}
+
+// addFunctions takes the output of declare -F: "declare -f name" a line.
+func (s Script) addFunctions(list string) {
+	for line := range strings.Lines(list) {
+		if words := strings.Fields(line); len(words) == 3 {
+			s.Functions[words[2]] = true
+		}
+	}
+}

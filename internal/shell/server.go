@@ -1,0 +1,361 @@
+// Package shell is the Go side of the fork server: a Bash that sourced the
+// server script once and forks a fresh copy of itself for every call.
+//
+// It runs functions and tells how they ended. It knows nothing of MCP, of
+// lists of tools, of limits or of results.
+package shell
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/conch-mcp/conch/internal/process"
+)
+
+//go:embed runtime.bash
+var runtime []byte
+
+const (
+	runtimeFile = "runtime.bash"
+	// workerStart bounds how long a new worker may take to come up. A machine
+	// that is out of processes makes Bash try again for some seconds.
+	workerStart = 20 * time.Second
+	// rootStop is how long the root shell's EXIT trap may take at the end.
+	rootStop = 2 * time.Second
+)
+
+// ErrNUL is returned for an argument that no shell variable can hold.
+var ErrNUL = errors.New("it holds a NUL character, which no shell variable can")
+
+// Options say how to start a server.
+type Options struct {
+	Bash     string            // the bash to run; default: bash, from PATH
+	Script   string            // the script's path, the shell's $0
+	Args     []string          // the script's arguments
+	Dir      string            // a private directory for control files, on a tmpfs at best
+	Output   *os.File          // what the script prints while it is sourced, on either descriptor
+	Workers  int               // how many calls may run at once; at least 1
+	Lifeline *process.Lifeline // what ends the shells if this process is killed
+	Log      *slog.Logger
+}
+
+// A Server is a fork server. Its methods are safe for concurrent use.
+type Server struct {
+	opts     Options
+	dir      string
+	lifeline *process.Lifeline
+	names    atomic.Int64
+
+	idle  chan *Worker // workers that may be acquired
+	slots chan int     // slots no worker has
+
+	closed     atomic.Bool
+	generation atomic.Int64 // of the root shell, counted from 1
+
+	mu   sync.Mutex // held while a shell is started or stopped
+	root *root
+}
+
+// root is one run of the root shell.
+type root struct {
+	group  process.Group
+	orders *os.File
+	script Script
+	done   <-chan struct{} // closed when the shell has ended and was waited for
+}
+
+// Lifeline slots: one for the root, then two a worker.
+const (
+	rootSlot       = 0
+	firstWorker    = 1
+	slotsPerWorker = 2
+)
+
+func (w *Worker) shellSlot() int { return firstWorker + slotsPerWorker*w.slot }
+func (w *Worker) groupSlot() int { return w.shellSlot() + 1 }
+
+// Start sources the script and forks the first workers. It fails when the
+// script does; what the script printed has gone to Output by then.
+func Start(ctx context.Context, opts Options) (*Server, error) {
+	if opts.Bash == "" {
+		opts.Bash = "bash"
+	}
+	s := &Server{
+		opts: opts, dir: opts.Dir, lifeline: opts.Lifeline,
+		idle:  make(chan *Worker, opts.Workers),
+		slots: make(chan int, opts.Workers),
+	}
+	for slot := range opts.Workers {
+		s.slots <- slot
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, runtimeFile), runtime, 0o600); err != nil {
+		return nil, fmt.Errorf("write the shell runtime: %w", err)
+	}
+	if err := s.startRoot(ctx); err != nil {
+		return nil, err
+	}
+	// Two workers taking turns keep the fork off the path of a client that
+	// makes one call after the other.
+	for range min(2, opts.Workers) {
+		w, err := s.spawn(ctx, <-s.slots)
+		if err != nil {
+			s.Close()
+			return nil, err
+		}
+		s.idle <- w
+	}
+	return s, nil
+}
+
+// Script tells what the script left in the shell.
+func (s *Server) Script() Script {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.root.script
+}
+
+// nextName names a worker's files. No two workers ever share a name, so that
+// what a lost one left behind disturbs nobody.
+func (s *Server) nextName() string { return strconv.FormatInt(s.names.Add(1), 10) }
+
+// startRoot runs the script in a new root shell. s.mu is held.
+func (s *Server) startRoot(ctx context.Context) error {
+	orders, ordersW, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("make the shell's pipe: %w", err)
+	}
+	defer orders.Close()
+	report, reportW, err := os.Pipe()
+	if err != nil {
+		ordersW.Close()
+		return fmt.Errorf("make the shell's pipe: %w", err)
+	}
+	defer report.Close()
+	cmd := s.command(orders, reportW)
+	done, err := s.lifeline.Start(cmd)
+	reportW.Close()
+	if err != nil {
+		ordersW.Close()
+		return fmt.Errorf("start %s: %w", s.opts.Bash, err)
+	}
+	s.generation.Add(1)
+	s.root = &root{group: process.Group(cmd.Process.Pid), orders: ordersW, done: done}
+	if err := s.lifeline.Record(rootSlot, s.root.group); err != nil {
+		s.stopRoot()
+		return err
+	}
+	if s.root.script, err = s.sourced(ctx, s.root, report); err != nil {
+		s.stopRoot()
+		return err
+	}
+	return nil
+}
+
+func (s *Server) command(orders, report *os.File) *exec.Cmd {
+	args := append([]string{"--norc", "--noprofile", "-c", `. "$CONCH_CONTROL/` + runtimeFile + `"`, s.opts.Script}, s.opts.Args...)
+	cmd := exec.Command(s.opts.Bash, args...)
+	cmd.Env = append(os.Environ(), "CONCH_CONTROL="+s.dir)
+	cmd.ExtraFiles = []*os.File{orders, report}
+	// What a script prints is never the protocol's standard output.
+	cmd.Stdout, cmd.Stderr = s.opts.Output, s.opts.Output
+	// A session of its own: no terminal, and no signals meant for this process.
+	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}
+	return cmd
+}
+
+// sourced reads the root shell's report.
+func (s *Server) sourced(ctx context.Context, r *root, report *os.File) (Script, error) {
+	stop := context.AfterFunc(ctx, func() { _ = report.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	script, err := readReport(report)
+	if err == nil {
+		return script, nil
+	}
+	if ctx.Err() != nil {
+		return Script{}, fmt.Errorf("%s was still being sourced: %w", s.opts.Script, ctx.Err())
+	}
+	var failed *failure
+	if errors.As(err, &failed) && failed.line > 0 {
+		return Script{}, fmt.Errorf("%s: line %d: ended the shell with status %d while it was sourced", s.opts.Script, failed.line, failed.status)
+	}
+	if failed != nil {
+		return Script{}, fmt.Errorf("%s ended the shell with status %d while it was sourced", s.opts.Script, failed.status)
+	}
+	return Script{}, fmt.Errorf("%s ended the shell while it was sourced, without a word", s.opts.Script)
+}
+
+// stopRoot ends the root shell, by force when its EXIT trap takes too long.
+// s.mu is held.
+func (s *Server) stopRoot() {
+	s.root.orders.Close()
+	select {
+	case <-s.root.done:
+	case <-time.After(rootStop):
+	}
+	// What the script itself started in the background ends here too.
+	s.root.group.Kill()
+	<-s.root.done
+	_ = s.lifeline.Record(rootSlot, 0)
+}
+
+// spawn forks a worker in a free slot and waits until it can take a call.
+func (s *Server) spawn(ctx context.Context, slot int) (*Worker, error) {
+	ctx, cancel := context.WithTimeout(ctx, workerStart)
+	defer cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w, err := s.fork(ctx, slot)
+	if err != nil {
+		s.slots <- slot
+		return nil, err
+	}
+	return w, nil
+}
+
+func (s *Server) fork(ctx context.Context, slot int) (*Worker, error) {
+	if s.closed.Load() {
+		return nil, errClosed
+	}
+	if err := s.reviveRoot(ctx); err != nil {
+		return nil, err
+	}
+	w, err := newWorker(s, slot)
+	if err != nil {
+		return nil, fmt.Errorf("make a worker: %w", err)
+	}
+	if err := s.order(ctx, w); err != nil {
+		w.discard()
+		return nil, fmt.Errorf("fork a worker: %w", err)
+	}
+	return w, nil
+}
+
+// reviveRoot starts the root shell again if it is gone.
+func (s *Server) reviveRoot(ctx context.Context) error {
+	select {
+	case <-s.root.done:
+	default:
+		return nil
+	}
+	s.opts.Log.Warn("the script's shell is gone; starting it again", "script", s.opts.Script)
+	s.stopRoot()
+	return s.startRoot(ctx)
+}
+
+// order has the root shell fork the shell of w, and waits for it.
+func (s *Server) order(ctx context.Context, w *Worker) error {
+	// Until the shell has opened its end, this one keeps reads from ending.
+	hold, err := os.OpenFile(w.event.Name(), os.O_WRONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer hold.Close()
+	w.generation = s.generation.Load()
+	if _, err := fmt.Fprintf(s.root.orders, "worker %s\n", filepath.Base(w.base)); err != nil {
+		return err
+	}
+	ctx, cancel := withDone(ctx, s.root.done)
+	defer cancel()
+	return w.come(ctx)
+}
+
+// withDone returns a context that also ends when done is closed. cancel waits
+// for nothing but frees all.
+func withDone(ctx context.Context, done <-chan struct{}) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-done:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// Acquire waits for a worker that is ready for a call. Its owner ends with
+// [Server.Release], or with [Server.Lose] after [ErrLost].
+func (s *Server) Acquire(ctx context.Context) (*Worker, error) {
+	for {
+		w, err := s.take(ctx)
+		if err != nil {
+			return nil, err
+		}
+		err = w.ready(ctx)
+		if err == nil {
+			return w, nil
+		}
+		if ctx.Err() != nil {
+			s.Release(w)
+			return nil, ctx.Err()
+		}
+		s.opts.Log.Warn("a worker was gone before its next call", "err", err)
+		s.Lose(w)
+	}
+}
+
+// take returns an idle worker, or a new one while there may be more.
+func (s *Server) take(ctx context.Context) (*Worker, error) {
+	select {
+	case w := <-s.idle:
+		return w, nil
+	default:
+	}
+	select {
+	case w := <-s.idle:
+		return w, nil
+	case slot := <-s.slots:
+		return s.spawn(ctx, slot)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+var errClosed = errors.New("the server is shutting down")
+
+// Release gives a worker back after its call, or unused.
+func (s *Server) Release(w *Worker) {
+	if s.closed.Load() || w.generation != s.generation.Load() {
+		s.Lose(w)
+		return
+	}
+	if w.jobSize > keptJob {
+		_ = w.job.Truncate(0)
+		w.jobSize = 0
+	}
+	s.idle <- w
+}
+
+// Lose ends a worker for good and makes room for another.
+func (s *Server) Lose(w *Worker) {
+	w.discard()
+	s.slots <- w.slot
+}
+
+// Close ends all shells. Every worker must have been given back.
+func (s *Server) Close() {
+	s.closed.Store(true)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		select {
+		case w := <-s.idle:
+			w.discard()
+		default:
+			s.stopRoot()
+			return
+		}
+	}
+}

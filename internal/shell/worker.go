@@ -1,0 +1,293 @@
+package shell
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/conch-mcp/conch/internal/process"
+)
+
+// A Worker is a warm shell with one subshell forked ahead, ready for a call.
+// It belongs to one goroutine at a time: the one that acquired it.
+type Worker struct {
+	server     *Server
+	generation int64         // of the root shell it was forked from
+	slot       int           // of the lifeline's record
+	base       string        // its files' names begin so
+	shell      process.Group // the worker itself
+	group      process.Group // its subshell
+	waiting    bool          // the subshell waits for a call
+	ended      bool          // the worker is gone
+
+	job     *os.File // what the subshell is to do
+	jobSize int
+	event   *os.File // what the worker says
+	// Not for the poller, which would wake up whenever a call prints.
+	wake fifo   // a newline here sets the subshell going
+	out  fifo   // what the call prints
+	read []byte // events read and not yet taken
+	buf  []byte // for Drain
+}
+
+// Suffixes of a worker's files, as the runtime knows them.
+const (
+	jobSuffix   = ".job"
+	wakeSuffix  = ".wake"
+	eventSuffix = ".event"
+	outSuffix   = ".out"
+)
+
+// keptJob is the size up to which a job file is left for the next call to
+// overwrite; a larger one would hold memory.
+const keptJob = 64 << 10
+
+// newWorker makes a worker's files and its ends of them. The shell that opens
+// the other ends is not there yet.
+func newWorker(s *Server, slot int) (_ *Worker, err error) {
+	w := &Worker{server: s, slot: slot, base: filepath.Join(s.dir, s.nextName())}
+	defer func() {
+		if err != nil {
+			w.removeFiles()
+		}
+	}()
+	if w.job, err = os.OpenFile(w.base+jobSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+		return nil, err
+	}
+	// Read-write, or the open would wait for the reader.
+	if w.wake, err = makeFIFO(w.base+wakeSuffix, unix.O_RDWR); err != nil {
+		return nil, err
+	}
+	if w.out, err = makeFIFO(w.base+outSuffix, unix.O_RDONLY); err != nil {
+		return nil, err
+	}
+	event, err := makeFIFO(w.base+eventSuffix, unix.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	w.event = os.NewFile(uintptr(event.fd), event.path)
+	return w, nil
+}
+
+// removeFiles closes and deletes the worker's files.
+func (w *Worker) removeFiles() {
+	for _, f := range []*os.File{w.job, w.event} {
+		if f != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}
+	w.wake.remove()
+	w.out.remove()
+}
+
+// Group is the process group the worker's next call runs in.
+func (w *Worker) Group() process.Group { return w.group }
+
+// Start sets the call going. It must be followed by [Worker.Wait].
+func (w *Worker) Start(job Job) error {
+	var buf bytes.Buffer
+	if err := job.encode(&buf); err != nil {
+		return err
+	}
+	if err := w.job.Truncate(0); err != nil {
+		return fmt.Errorf("write the call's job: %w", err)
+	}
+	if _, err := w.job.WriteAt(buf.Bytes(), 0); err != nil {
+		return fmt.Errorf("write the call's job: %w", err)
+	}
+	w.jobSize = buf.Len()
+	if err := w.wake.write([]byte{'\n'}); err != nil {
+		return fmt.Errorf("wake the call's shell: %w", err)
+	}
+	return nil
+}
+
+// ErrNotYet is what [Worker.Wait] returns before the call has ended.
+var ErrNotYet = errors.New("the call has not ended yet")
+
+// ErrLost is returned when the worker's shell is gone.
+var ErrLost = errors.New("the shell that ran the call is gone")
+
+// Events of a worker, as the runtime writes them.
+const (
+	eventWorker = "w" // the worker's shell is there; its pid
+	eventReady  = "r" // a subshell waits to be woken; its pid
+	eventDone   = "d" // the subshell has ended; its raw status
+)
+
+// Wait waits until the call's shell has ended and returns its raw status, as
+// Bash has it: 128 and the signal's number for a shell that was killed. It
+// returns ErrNotYet at the deadline (zero: none), when ctx ends, and sometimes
+// without either; call it again.
+func (w *Worker) Wait(ctx context.Context, deadline time.Time) (status int, err error) {
+	kind, status, err := w.next(ctx, deadline)
+	if err != nil {
+		return 0, err
+	}
+	if kind != eventDone {
+		return 0, fmt.Errorf("the worker said %q in the middle of a call: %w", kind, ErrLost)
+	}
+	w.waiting = false
+	return status, nil
+}
+
+// next reads the worker's next event.
+func (w *Worker) next(ctx context.Context, deadline time.Time) (kind string, number int, err error) {
+	if err := w.event.SetReadDeadline(deadline); err != nil {
+		return "", 0, err
+	}
+	// Only now, or the deadline above could undo what an ended ctx did.
+	stop := context.AfterFunc(ctx, func() { _ = w.event.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	for {
+		if kind, number, ok := w.cutEvent(); ok {
+			return kind, number, nil
+		}
+		var buf [64]byte
+		n, err := w.event.Read(buf[:])
+		w.read = append(w.read, buf[:n]...)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return "", 0, ErrNotYet
+		case errors.Is(err, io.EOF):
+			return "", 0, ErrLost
+		case err != nil:
+			return "", 0, fmt.Errorf("read the worker's events: %w", err)
+		}
+	}
+}
+
+// cutEvent takes the first whole event off what was read.
+func (w *Worker) cutEvent() (kind string, number int, ok bool) {
+	line, rest, ok := bytes.Cut(w.read, []byte{'\n'})
+	if !ok {
+		return "", 0, false
+	}
+	kind, text, _ := strings.Cut(string(line), " ")
+	number, _ = strconv.Atoi(text)
+	w.read = append(w.read[:0], rest...)
+	return kind, number, true
+}
+
+// ready waits until the worker has a subshell that waits for a call, and puts
+// that on record. A subshell that was killed while it waited is followed by
+// the next.
+func (w *Worker) ready(ctx context.Context) error {
+	for !w.waiting || w.more() {
+		kind, pid, err := w.next(ctx, time.Time{})
+		switch {
+		case errors.Is(err, ErrNotYet) && ctx.Err() == nil:
+			continue
+		case err != nil:
+			return err
+		}
+		w.waiting = kind == eventReady
+		if w.waiting {
+			w.group = process.Group(pid)
+		}
+	}
+	if w.ended {
+		return ErrLost
+	}
+	return w.server.lifeline.Record(w.groupSlot(), w.group)
+}
+
+// more reports whether the worker has said anything since, its end included.
+func (w *Worker) more() bool {
+	var buf [64]byte
+	var n int
+	var readErr error
+	raw, err := w.event.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) { n, readErr = readNow(int(fd), buf[:]) })
+	}
+	w.read = append(w.read, buf[:n]...)
+	w.ended = err != nil || n == 0 && readErr == nil
+	return len(w.read) > 0
+}
+
+// come waits for a worker that was just ordered: for its shell, told of by the
+// root shell, and its first subshell, in either order.
+func (w *Worker) come(ctx context.Context) error {
+	for w.shell == 0 || !w.waiting {
+		kind, pid, err := w.next(ctx, time.Time{})
+		switch {
+		case errors.Is(err, ErrNotYet) && ctx.Err() == nil:
+			continue
+		case err != nil:
+			return err
+		case kind == eventWorker:
+			w.shell = process.Group(pid)
+		case kind == eventReady:
+			w.group, w.waiting = process.Group(pid), true
+		}
+	}
+	return w.server.lifeline.Record(w.shellSlot(), w.shell)
+}
+
+// discard ends the worker's shells and removes its files.
+func (w *Worker) discard() {
+	w.shell.Kill()
+	w.group.Kill()
+	_ = w.server.lifeline.Record(w.shellSlot(), 0)
+	_ = w.server.lifeline.Record(w.groupSlot(), 0)
+	w.removeFiles()
+}
+
+// Output opens the read end of what the call prints, for reading while the call
+// runs. It does not come to an end before hold is closed. Both must be closed
+// before [Worker.Drain].
+func (w *Worker) Output() (out, hold *os.File, err error) {
+	if out, err = os.OpenFile(w.out.path, os.O_RDONLY|unix.O_NONBLOCK, 0); err != nil {
+		return nil, nil, fmt.Errorf("open the call's output: %w", err)
+	}
+	if hold, err = os.OpenFile(w.out.path, os.O_WRONLY|unix.O_NONBLOCK, 0); err != nil {
+		out.Close()
+		return nil, nil, fmt.Errorf("open the call's output: %w", err)
+	}
+	return out, hold, nil
+}
+
+// maxDrain is more than a FIFO can hold.
+const maxDrain = 1 << 20
+
+// Drain reads what is left of the call's output into sink, once the call has
+// ended and its group is gone. Should a process that left the group still hold
+// the other end, the worker gets a new one, so that what that process prints
+// later reaches no other call.
+func (w *Worker) Drain(sink io.Writer) error {
+	if w.buf == nil {
+		w.buf = make([]byte, 32<<10)
+	}
+	buf := w.buf
+	for total := 0; total < maxDrain; {
+		n, err := w.out.readNow(buf)
+		if errors.Is(err, unix.EAGAIN) {
+			break
+		}
+		if n == 0 || err != nil {
+			return err
+		}
+		if _, err := sink.Write(buf[:n]); err != nil {
+			return err
+		}
+		total += n
+	}
+	return w.replaceOutput()
+}
+
+func (w *Worker) replaceOutput() (err error) {
+	w.out.remove()
+	w.out, err = makeFIFO(w.out.path, unix.O_RDONLY)
+	return err
+}

@@ -1,0 +1,178 @@
+// Package wire is MCP over stdio: it cuts a byte stream into messages, answers
+// what is none, tells the eras apart, and stands between the client's ids and
+// the protocol engine's.
+//
+// It knows requests and notifications by their envelope. What a method means is
+// the engine's to know: a go-sdk server, which gets one session for each era,
+// because in a session of the SDK the era of one request colours the next.
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/conch-mcp/conch/internal/message"
+)
+
+// Options bound a connection. Zero values stand for the defaults.
+type Options struct {
+	MaxLine int           // bytes in one line; default 16 MiB
+	Drain   time.Duration // what calls in flight may take once the input has ended
+	// Supported lists the protocol revisions served just now, newest first.
+	Supported func() []string
+	Log       *slog.Logger
+}
+
+// DefaultMaxLine is the longest line taken.
+const DefaultMaxLine = 16 << 20
+
+// What may be in flight before reading pauses. Nothing is refused: the client
+// waits, as on any full pipe.
+const (
+	maxInFlight      = 1024
+	maxInFlightBytes = 64 << 20
+)
+
+// stopping is how long cancelled calls may take to end: their grace time, and
+// as much again for a slow machine.
+const stopping = 10 * time.Second
+
+// Serve serves one client until its input ends and what was asked is answered,
+// or until ctx ends and the calls in flight have been stopped. An error means
+// that the client cannot be read from or written to any more.
+func Serve(ctx context.Context, server *mcp.Server, in io.Reader, out io.Writer, opts Options) error {
+	if opts.MaxLine == 0 {
+		opts.MaxLine = DefaultMaxLine
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	c := &conn{
+		ctx: ctx, fail: cancel, server: server, out: out, opts: opts,
+		byID: map[string]*request{}, byNumber: map[int64]*request{}, tokens: map[string]string{},
+	}
+	c.changed = sync.NewCond(&c.mu)
+	defer context.AfterFunc(ctx, c.wakeAll)()
+	read := make(chan error, 1)
+	go func() { read <- c.read(in) }()
+	var err error
+	select {
+	case err = <-read:
+		c.drain()
+	case <-ctx.Done():
+		// The reader may be stuck in a read that nothing can end; it holds
+		// nothing and sends nothing any more.
+	}
+	c.stop()
+	if cause := context.Cause(ctx); errors.Is(cause, errWrite) {
+		return cause
+	}
+	return err
+}
+
+var errWrite = errors.New("write to the client")
+
+// conn is one client's connection.
+type conn struct {
+	ctx    context.Context
+	fail   context.CancelCauseFunc
+	server *mcp.Server
+	out    io.Writer
+	opts   Options
+
+	writing sync.Mutex // held while a line is written
+
+	mu         sync.Mutex
+	changed    *sync.Cond          // mu; a request has ended, or all is over
+	byID       map[string]*request // in flight, by the client's id
+	byNumber   map[int64]*request  // the same, by the engine's
+	tokens     map[string]string   // progress tokens as written, by their stand-ins
+	bytes      int                 // what the requests in flight hold
+	lastNumber int64
+	legacy     *session
+	modern     *session
+	negotiated string // the revision of the latest initialize, if any
+}
+
+// request is one request in flight.
+type request struct {
+	id       message.ID
+	number   int64 // the engine's id
+	method   string
+	session  *session
+	batch    *batch // nil for one on a line of its own
+	token    string // the progress token's stand-in
+	bytes    int
+	silenced bool // nothing may be sent for it any more
+}
+
+func (c *conn) wakeAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changed.Broadcast()
+}
+
+// wait waits, mu held, until done holds or ctx ends.
+func (c *conn) wait(ctx context.Context, done func() bool) bool {
+	if done() {
+		return true
+	}
+	defer context.AfterFunc(ctx, c.wakeAll)()
+	for !done() && ctx.Err() == nil {
+		c.changed.Wait()
+	}
+	return done()
+}
+
+func (c *conn) idle() bool { return len(c.byNumber) == 0 }
+
+// drain waits for the requests in flight after the input has ended. Those that
+// take too long are told so.
+func (c *conn) drain() {
+	ctx, cancel := context.WithTimeout(c.ctx, c.opts.Drain)
+	defer cancel()
+	c.mu.Lock()
+	if c.wait(ctx, c.idle) || c.ctx.Err() != nil {
+		c.mu.Unlock()
+		return
+	}
+	var late []*request
+	for _, r := range c.byNumber {
+		if !r.silenced {
+			r.silenced = true
+			late = append(late, r)
+		}
+	}
+	c.mu.Unlock()
+	for _, r := range late {
+		text := fmt.Sprintf("The input has ended and the request took longer than %v (--drain)", c.opts.Drain)
+		c.deliver(r.batch, c.errorReply(&message.Error{Code: message.CodeInternalError, Message: text, ID: r.id}))
+	}
+}
+
+// stop ends the sessions, which cancels what is in flight, and waits for it.
+func (c *conn) stop() {
+	c.mu.Lock()
+	for _, r := range c.byNumber {
+		r.silenced = true
+	}
+	sessions := []*session{c.legacy, c.modern}
+	for _, r := range c.byNumber {
+		sessions = append(sessions, r.session)
+	}
+	c.mu.Unlock()
+	for _, s := range sessions {
+		s.end()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopping)
+	defer cancel()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wait(ctx, c.idle)
+}
