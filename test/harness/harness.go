@@ -338,8 +338,9 @@ func Alive(pid int) bool {
 	return !strings.HasPrefix(after, "Z")
 }
 
-// Session lists the processes, zombies excepted, whose environment holds the
-// server's own TMPDIR: everything the server has started that is still there.
+// Session lists the processes, zombies excepted, whose environment or command
+// line holds one of the server's own directories: everything the server has
+// started that is still there.
 func (s *Server) Session() []int {
 	entries, _ := os.ReadDir("/proc")
 	var pids []int
@@ -349,7 +350,11 @@ func (s *Server) Session() []int {
 			continue
 		}
 		env, err := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
-		if err == nil && bytes.Contains(env, []byte("TMPDIR="+s.Tmp+"\x00")) && Alive(pid) {
+		if err != nil {
+			continue
+		}
+		args, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
+		if (bytes.Contains(env, []byte("TMPDIR="+s.Tmp+"\x00")) || bytes.Contains(args, []byte(s.Run))) && Alive(pid) {
 			pids = append(pids, pid)
 		}
 	}
