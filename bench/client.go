@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os/exec"
+	"time"
+)
+
+// client is a connection to a server on its standard input and output, with as
+// little of its own between as will do.
+type client struct {
+	cmd        *exec.Cmd
+	in         io.WriteCloser
+	out        *bufio.Reader
+	tool, args string
+	id         int
+}
+
+const handshake = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+`
+
+// startServer starts a server and shakes hands with it.
+func startServer(command []string, tool, args string) (*client, error) {
+	c := &client{cmd: exec.Command(command[0], command[1:]...), tool: tool, args: args}
+	var err error
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	c.out = bufio.NewReaderSize(out, 1<<16)
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	if _, err := io.WriteString(c.in, handshake); err != nil {
+		return nil, err
+	}
+	_, err = c.reply()
+	return c, err
+}
+
+func (c *client) stop() {
+	c.in.Close()
+	_ = c.cmd.Wait()
+}
+
+func (c *client) reply() ([]byte, error) {
+	line, err := c.out.ReadSlice('\n')
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errEnded, err)
+	}
+	return line, nil
+}
+
+// call writes one request.
+func (c *client) call() error {
+	c.id++
+	_, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":%s}}`+"\n", c.id, c.tool, c.args)
+	return err
+}
+
+// result reads one reply, which must be a tool's success: a fast failure is
+// not a fast call.
+func (c *client) result() error {
+	line, err := c.reply()
+	if err != nil {
+		return err
+	}
+	if !bytes.Contains(line, []byte(`"result"`)) || bytes.Contains(line, []byte(`"isError":true`)) {
+		return fmt.Errorf("not a result: %s", line)
+	}
+	return nil
+}
+
+// sequential makes n calls, each after the reply to the one before.
+func (c *client) sequential(n int) (p50, p99 float64, err error) {
+	var took []float64
+	for range n {
+		start := time.Now()
+		if err := c.call(); err != nil {
+			return 0, 0, err
+		}
+		if err := c.result(); err != nil {
+			return 0, 0, err
+		}
+		took = append(took, time.Since(start).Seconds())
+	}
+	return quantile(took, 0.5), quantile(took, 0.99), nil
+}
+
+// throughput makes n calls, keeping so many in flight, and returns how many a
+// second were answered.
+func (c *client) throughput(n, inFlight int) (float64, error) {
+	start := time.Now()
+	for i := range n + inFlight {
+		if i < n {
+			if err := c.call(); err != nil {
+				return 0, err
+			}
+		}
+		if i >= inFlight {
+			if err := c.result(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return float64(n) / time.Since(start).Seconds(), nil
+}
+
+// startToReply starts a server, waits for its first reply and returns the
+// seconds that took.
+func startToReply(command []string) (float64, error) {
+	start := time.Now()
+	c, err := startServer(command, "", "")
+	if err != nil {
+		return 0, err
+	}
+	took := time.Since(start).Seconds()
+	c.stop()
+	return took, nil
+}
