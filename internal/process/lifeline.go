@@ -156,6 +156,11 @@ func (l *Lifeline) Remove(path string) error {
 	return nil
 }
 
+// HasOrphans reports whether a process that was started here, or by one that
+// was, may have outlived its parent and still run. True where the system does
+// not tell.
+func (l *Lifeline) HasOrphans() bool { return l.reaper.hasOrphans() }
+
 // Close lets go of the lifeline: the sentinel does its work, which removes the
 // control directory, and Close waits for its end.
 func (l *Lifeline) Close() {

@@ -1,11 +1,14 @@
 package process
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
+	"strconv"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -22,6 +25,8 @@ type reaper struct {
 	signals chan os.Signal
 	done    chan struct{}
 
+	children *os.File // the kernel's list of this process's children; nil where it keeps none
+
 	mu  sync.Mutex
 	own map[int]chan struct{} // children that somebody waits for
 }
@@ -31,6 +36,8 @@ func newReaper() (*reaper, error) {
 		return nil, fmt.Errorf("become the reaper of orphans: %w", err)
 	}
 	r := &reaper{signals: make(chan os.Signal, 1), done: make(chan struct{}), own: map[int]chan struct{}{}}
+	// Orphans become children of the first thread, whose id is the process's.
+	r.children, _ = os.Open(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid()))
 	signal.Notify(r.signals, unix.SIGCHLD)
 	go func() {
 		defer close(r.done)
@@ -74,7 +81,32 @@ func (r *reaper) sweep() {
 	}
 }
 
+// hasOrphans reports whether there may be processes that outlived the one that
+// started them.
+func (r *reaper) hasOrphans() bool {
+	if r.children == nil {
+		return true
+	}
+	var buf [256]byte
+	n, err := r.children.ReadAt(buf[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) || n == len(buf) {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, word := range bytes.Fields(buf[:n]) {
+		pid, err := strconv.Atoi(string(word))
+		if err != nil || r.own[pid] == nil {
+			return true
+		}
+	}
+	return false
+}
+
 func (r *reaper) close() {
+	if r.children != nil {
+		r.children.Close()
+	}
 	signal.Stop(r.signals)
 	close(r.signals)
 	<-r.done

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -15,37 +14,103 @@ type Job struct {
 	Arguments json.RawMessage // one JSON object, the tool's $1
 }
 
-// encode writes the job file that the runtime's _conch_take_job reads.
-func (j Job) encode(buf *bytes.Buffer) error {
-	if strings.ContainsAny(j.Tool+j.Dir, "\n\x00") {
-		return fmt.Errorf("the name or directory of the call holds a newline or NUL: %q, %q", j.Tool, j.Dir)
-	}
-	buf.WriteString(j.Tool)
-	buf.WriteByte('\n')
-	buf.WriteString(j.Dir)
-	buf.WriteByte('\n')
-	if err := json.Compact(buf, j.Arguments); err != nil {
-		return fmt.Errorf("encode the arguments of %s: %w", j.Tool, err)
-	}
-	buf.WriteByte('\n')
-	return encodeVariables(buf, j.Arguments)
+// inlineLimit is the size of a value up to which it goes into the job itself.
+// Bash reads larger ones faster from the second file.
+const inlineLimit = 4 << 10
+
+// unitSeparator stands between the values of a job.
+const unitSeparator = 0x1f
+
+// encoding is a job as the runtime reads it: names, values, and the lines of
+// the second file, empty when there is none.
+type encoding struct {
+	names, values, more bytes.Buffer
 }
 
-// encodeVariables writes one entry for every top-level argument whose name can
-// be part of a shell variable's: scalars as text, arrays of scalars as arrays,
-// all else as JSON text.
-func encodeVariables(buf *bytes.Buffer, arguments json.RawMessage) error {
-	members, err := members(arguments)
+// encode writes what the runtime's _conch_subshell and _conch_take_more read.
+func (j Job) encode() (*encoding, error) {
+	if strings.ContainsAny(j.Tool+j.Dir, "\n\x00") {
+		return nil, fmt.Errorf("the name or directory of the call holds a newline or NUL: %q, %q", j.Tool, j.Dir)
+	}
+	var arguments bytes.Buffer
+	if err := json.Compact(&arguments, j.Arguments); err != nil {
+		return nil, fmt.Errorf("encode the arguments of %s: %w", j.Tool, err)
+	}
+	var e encoding
+	e.scalar("_conch_tool", j.Tool)
+	e.scalar("MCP_CALL_TMPDIR", j.Dir)
+	e.scalar("_conch_arguments", arguments.String())
+	members, err := members(j.Arguments)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, m := range members {
 		if !isIdentifierPart(m.name) {
 			continue
 		}
-		if err := encodeVariable(buf, m); err != nil {
-			return fmt.Errorf("argument %s: %w", m.name, err)
+		if err := e.argument(m); err != nil {
+			return nil, fmt.Errorf("argument %s: %w", m.name, err)
 		}
+	}
+	e.names.WriteString("_conch_more\n")
+	if e.more.Len() > 0 {
+		e.values.WriteByte('1')
+	}
+	// The last variable would keep a separator that nothing follows.
+	e.values.WriteByte(0)
+	return &e, nil
+}
+
+// job is the text of the job file.
+func (e *encoding) job() []byte { return append(e.names.Bytes(), e.values.Bytes()...) }
+
+// scalar enters one variable.
+func (e *encoding) scalar(name, value string) {
+	if len(value) > inlineLimit || !isPlain(value) {
+		e.more.WriteString(name + "=")
+		writeEscaped(&e.more, value)
+		e.more.WriteByte('\n')
+		return
+	}
+	e.names.WriteString(name + " ")
+	e.values.WriteString(value)
+	e.values.WriteByte(unitSeparator)
+}
+
+// isPlain reports whether Bash's read takes s as it is: without the separator,
+// and without the two bytes that Bash uses to quote others inside.
+func isPlain(s string) bool { return !strings.ContainsAny(s, "\x01\x1f\x7f") }
+
+// argument enters one top-level argument: a scalar as text, an array of
+// scalars as an array, all else as JSON text.
+func (e *encoding) argument(m member) error {
+	name := "arg_" + m.name
+	if m.value[0] == '[' {
+		var items []json.RawMessage
+		if err := json.Unmarshal(m.value, &items); err != nil {
+			return err
+		}
+		if allScalars(items) {
+			return e.array(name, items)
+		}
+	}
+	text, err := scalarText(m.value)
+	if err != nil {
+		return err
+	}
+	e.scalar(name, text)
+	return nil
+}
+
+func (e *encoding) array(name string, items []json.RawMessage) error {
+	fmt.Fprintf(&e.more, "%s:%d\n", name, len(items))
+	for _, item := range items {
+		text, err := scalarText(item)
+		if err != nil {
+			return err
+		}
+		writeEscaped(&e.more, text)
+		e.more.WriteByte('\n')
 	}
 	return nil
 }
@@ -82,43 +147,6 @@ func members(object json.RawMessage) ([]member, error) {
 		list = append(list, member{name, value})
 	}
 	return list, nil
-}
-
-func encodeVariable(buf *bytes.Buffer, m member) error {
-	if m.value[0] == '[' {
-		var items []json.RawMessage
-		if err := json.Unmarshal(m.value, &items); err != nil {
-			return err
-		}
-		if allScalars(items) {
-			return encodeArray(buf, m.name, items)
-		}
-	}
-	text, err := scalarText(m.value)
-	if err != nil {
-		return err
-	}
-	buf.WriteString(m.name)
-	buf.WriteByte('=')
-	writeEscaped(buf, text)
-	buf.WriteByte('\n')
-	return nil
-}
-
-func encodeArray(buf *bytes.Buffer, name string, items []json.RawMessage) error {
-	buf.WriteString(name)
-	buf.WriteByte(':')
-	buf.WriteString(strconv.Itoa(len(items)))
-	buf.WriteByte('\n')
-	for _, item := range items {
-		text, err := scalarText(item)
-		if err != nil {
-			return err
-		}
-		writeEscaped(buf, text)
-		buf.WriteByte('\n')
-	}
-	return nil
 }
 
 func allScalars(items []json.RawMessage) bool {

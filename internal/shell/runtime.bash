@@ -9,8 +9,8 @@
 # Descriptors (high, so that scripts keep 3 to 9):
 #   200  root: orders come in; worker and subshell: what wakes the subshell
 #   201  root: the report goes out
-# A worker's events: "w PID", the worker is there; "r PID", the subshell of that process
-# group waits for a call; "d STATUS", it has ended.
+# A worker's events: "w PID", the worker is there; "r PID OUTPUT", the subshell
+# of that process group waits for a call; "d STATUS", it has ended.
 #
 # Bash 3.2 is enough. Functions and variables of this file begin with _conch_.
 # `builtin` stands before the builtins, since a script may define a function
@@ -49,7 +49,7 @@ _conch_root() {
   while IFS=' ' builtin read -r _conch_order _conch_name <&200; do
     [[ $_conch_order == worker ]] || break
     set -m
-    _conch_worker "$_conch_name" </dev/null 2>/dev/null 201>&- &
+    _conch_worker "$_conch_name" </dev/null 2>/dev/null 201>&- 202>&- &
     set +m
     builtin printf 'w %s\n' "$!" >"$_conch_dir/$_conch_name.event"
   done
@@ -58,69 +58,100 @@ _conch_root() {
 # --- A worker ---------------------------------------------------------------
 
 # $1: the names of the worker's files in the control directory begin so. What
-# the worker prints are its events.
+# the worker prints are its events. Two outputs take turns, or the subshell
+# forked ahead would hold open what the call before it printed to.
+#
+# The subshells run in the foreground: Bash keeps a record of every process in
+# the background, and reports its end. `wait` is what ( ) does anyway.
 _conch_worker() {
   local _conch_base=$_conch_dir/$1
   exec 200<"$_conch_base.wake" >"$_conch_base.event" || exit
+  # The arguments of a call shall not get attributes the script gave a name.
+  _conch_declared=${!arg_@}
+  export MCP_CALL_TMPDIR=
   set -m
   while :; do
-    _conch_subshell "$_conch_base" &
+    (_conch_subshell "$_conch_base" a)
     # The host is gone when nobody reads this.
-    builtin printf 'r %s\n' "$!" || exit
-    builtin wait "$!"
+    builtin printf 'd %s\n' "$?" || exit
+    (_conch_subshell "$_conch_base" b)
     builtin printf 'd %s\n' "$?" || exit
   done
 }
 
 # --- The subshell of one call -----------------------------------------------
 
+# All that does not depend on the call is done before the subshell is woken.
+# What follows is kept short: each page it touches first is copied first.
 _conch_subshell() {
-  # Only the worker may hold the far end of its events: their end is its end.
-  exec </dev/null >/dev/null
   set +m
+  _conch_ready "$2"
+  # With this, only the worker holds the far end of its events: their end is
+  # its end.
+  exec >"$1.$2" 2>&1
   # End of file: the host is gone, or done with this worker.
   builtin read -r -u 200 _conch_wake || exit 0
-  _conch_take_job "$1.job"
-  exec 200<&- >"$1.out" 2>&1
-  _conch_restore_options
+  exec 200<&-
+  {
+    IFS=' ' builtin read -r -a _conch_names
+    [[ -z $_conch_declared ]] || _conch_undeclare
+    IFS=$'\037' builtin read -r -d '' "${_conch_names[@]}"
+  } <"$1.job"
+  [[ -z $_conch_more ]] || _conch_take_more "$1.more"
+  [[ -z $_conch_restore ]] || _conch_restore_options
+  # shellcheck disable=SC2154 # the job's first record names these
   "tool_$_conch_tool" "$_conch_arguments"
 }
 
-# A job file is lines: the tool, its directory, its arguments as one JSON
-# text, then the variables: "name=value", or "name:count" with count lines of
-# elements after it. Values are escaped for printf %b and hold no newline.
-# All names here are prefixed, locals too: a script may have a readonly `i`.
-_conch_take_job() {
+# Says that the subshell waits, in which process group, with which output.
+if ((BASH_VERSINFO[0] >= 4)); then
+  _conch_ready() { builtin printf 'r %s %s\n' "$BASHPID" "$1"; }
+else
+  # Bash 3.2 does not know its own process id here; a child knows its parent's.
+  # shellcheck disable=SC2016 # for sh to expand
+  _conch_ready() { /bin/sh -c 'printf "r %s %s\n" "$PPID" "$1"' sh "$1"; }
+fi
+
+# A job file is two records: the names of variables, a line; their values,
+# with US between them and NUL behind the last. _conch_more tells that there
+# are values that cannot be passed so: a second file has them.
+
+_conch_undeclare() {
+  local _conch_name
+  for _conch_name in "${_conch_names[@]}"; do
+    case $_conch_name in arg_*) builtin unset -v "$_conch_name" ;; esac
+  done
+}
+
+# The second file is lines: "name=value" for a variable, or "name:count" for an
+# array, with count lines of elements after it. Values are escaped for printf
+# %b and hold no newline. All names here are prefixed, locals too: a script may
+# have a readonly `i`.
+_conch_take_more() {
   local -a _conch_lines
-  local _conch_i=3 _conch_name
+  local _conch_i=0 _conch_name
   _conch_read_lines "$1"
-  _conch_tool=${_conch_lines[0]}
-  export MCP_CALL_TMPDIR=${_conch_lines[1]}
-  _conch_arguments=${_conch_lines[2]}
   while [[ -n ${_conch_lines[_conch_i]+set} ]]; do
     _conch_name=${_conch_lines[_conch_i]%%[=:]*}
-    # A declaration of the script, integer say, must not interpret a value.
-    unset -v "arg_$_conch_name"
+    builtin unset -v "$_conch_name"
     case ${_conch_lines[_conch_i]} in
       "$_conch_name:"*) _conch_take_array "${_conch_lines[_conch_i]##*:}" ;;
-      *) _conch_take_scalar "${_conch_lines[_conch_i]#*=}" ;;
+      *) builtin printf -v "$_conch_name" '%b' "${_conch_lines[_conch_i]#*=}" ;;
     esac
     _conch_i=$((_conch_i + 1))
   done
 }
-
-_conch_take_scalar() { builtin printf -v "arg_$_conch_name" '%b' "$1"; }
 
 # Sets the array to the next $1 lines and moves _conch_i to the last of them.
 # eval sees the name alone, which the host has checked to be an identifier:
 # Bash 3.2 has no other way to assign to an element of a computed array.
 _conch_take_array() {
   local _conch_value _conch_n=0
-  builtin eval "arg_$_conch_name=()"
+  builtin eval "$_conch_name=()"
   while ((_conch_n < $1)); do
     _conch_i=$((_conch_i + 1))
     builtin printf -v _conch_value '%b' "${_conch_lines[_conch_i]}"
-    builtin eval "arg_$_conch_name"'[_conch_n]=$_conch_value'
+    builtin eval "$_conch_name"'[_conch_n]=$_conch_value'
     _conch_n=$((_conch_n + 1))
   done
 }
@@ -174,6 +205,10 @@ _conch_traps=$(trap -p ERR DEBUG RETURN)
 trap - ERR DEBUG RETURN
 # shellcheck disable=SC2016 # compared as text
 [[ $_conch_traps != "trap -- '_conch_line=\$LINENO' ERR" ]] || _conch_traps=''
+case $_conch_options$_conch_traps in
+  *[vx]* | *trap*) _conch_restore=1 ;;
+  *) _conch_restore='' ;;
+esac
 
 _conch_report
 # Bash reports the death of a worker; the host knows.

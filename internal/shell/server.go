@@ -331,10 +331,7 @@ func (s *Server) Release(w *Worker) {
 		s.Lose(w)
 		return
 	}
-	if w.jobSize > keptJob {
-		_ = w.job.Truncate(0)
-		w.jobSize = 0
-	}
+	w.clear()
 	s.idle <- w
 }
 

@@ -29,22 +29,27 @@ type Worker struct {
 	waiting    bool          // the subshell waits for a call
 	ended      bool          // the worker is gone
 
-	job     *os.File // what the subshell is to do
-	jobSize int
-	event   *os.File // what the worker says
+	job      *os.File // what the subshell is to do
+	jobSize  int
+	moreSize int      // of the file with what does not fit a job, 0 when there is none
+	event    *os.File // what the worker says
 	// Not for the poller, which would wake up whenever a call prints.
-	wake fifo   // a newline here sets the subshell going
-	out  fifo   // what the call prints
-	read []byte // events read and not yet taken
-	buf  []byte // for Drain
+	wake fifo    // a newline here sets the subshell going
+	out  [2]fifo // what calls print, in turns
+	side int     // which of the two is the next call's
+	read []byte  // events read and not yet taken
+	buf  []byte  // for Drain
 }
 
-// Suffixes of a worker's files, as the runtime knows them.
+// outSuffixes are those of a worker's two outputs.
+var outSuffixes = [2]string{".a", ".b"}
+
+// Suffixes of a worker's other files, as the runtime knows them.
 const (
 	jobSuffix   = ".job"
 	wakeSuffix  = ".wake"
 	eventSuffix = ".event"
-	outSuffix   = ".out"
+	moreSuffix  = ".more"
 )
 
 // keptJob is the size up to which a job file is left for the next call to
@@ -67,8 +72,10 @@ func newWorker(s *Server, slot int) (_ *Worker, err error) {
 	if w.wake, err = makeFIFO(w.base+wakeSuffix, unix.O_RDWR); err != nil {
 		return nil, err
 	}
-	if w.out, err = makeFIFO(w.base+outSuffix, unix.O_RDONLY); err != nil {
-		return nil, err
+	for i, suffix := range outSuffixes {
+		if w.out[i], err = makeFIFO(w.base+suffix, unix.O_RDONLY); err != nil {
+			return nil, err
+		}
 	}
 	event, err := makeFIFO(w.base+eventSuffix, unix.O_RDONLY)
 	if err != nil {
@@ -87,29 +94,54 @@ func (w *Worker) removeFiles() {
 		}
 	}
 	w.wake.remove()
-	w.out.remove()
+	w.out[0].remove()
+	w.out[1].remove()
+	os.Remove(w.base + moreSuffix)
 }
 
 // Group is the process group the worker's next call runs in.
 func (w *Worker) Group() process.Group { return w.group }
 
-// Start sets the call going. It must be followed by [Worker.Wait].
+// Start sets the call going. It must be followed by [Worker.Wait]. After an
+// error the call has not begun.
 func (w *Worker) Start(job Job) error {
-	var buf bytes.Buffer
-	if err := job.encode(&buf); err != nil {
+	e, err := job.encode()
+	if err != nil {
 		return err
 	}
-	if err := w.job.Truncate(0); err != nil {
+	if e.more.Len() > 0 {
+		if err := os.WriteFile(w.base+moreSuffix, e.more.Bytes(), 0o600); err != nil {
+			return fmt.Errorf("write the call's arguments: %w", err)
+		}
+		w.moreSize = e.more.Len()
+	}
+	text := e.job()
+	if len(text) < w.jobSize {
+		if err := w.job.Truncate(0); err != nil {
+			return fmt.Errorf("write the call's job: %w", err)
+		}
+	}
+	if _, err := w.job.WriteAt(text, 0); err != nil {
 		return fmt.Errorf("write the call's job: %w", err)
 	}
-	if _, err := w.job.WriteAt(buf.Bytes(), 0); err != nil {
-		return fmt.Errorf("write the call's job: %w", err)
-	}
-	w.jobSize = buf.Len()
+	w.jobSize = len(text)
 	if err := w.wake.write([]byte{'\n'}); err != nil {
 		return fmt.Errorf("wake the call's shell: %w", err)
 	}
 	return nil
+}
+
+// clear removes what a call's arguments have left behind. Small ones are
+// overwritten by the next call.
+func (w *Worker) clear() {
+	if w.moreSize > 0 {
+		os.Remove(w.base + moreSuffix)
+		w.moreSize = 0
+	}
+	if w.jobSize > keptJob {
+		_ = w.job.Truncate(0)
+		w.jobSize = 0
+	}
 }
 
 // ErrNotYet is what [Worker.Wait] returns before the call has ended.
@@ -121,7 +153,7 @@ var ErrLost = errors.New("the shell that ran the call is gone")
 // Events of a worker, as the runtime writes them.
 const (
 	eventWorker = "w" // the worker's shell is there; its pid
-	eventReady  = "r" // a subshell waits to be woken; its pid
+	eventReady  = "r" // a subshell waits to be woken; its pid, and its output
 	eventDone   = "d" // the subshell has ended; its raw status
 )
 
@@ -173,10 +205,20 @@ func (w *Worker) cutEvent() (kind string, number int, ok bool) {
 	if !ok {
 		return "", 0, false
 	}
-	kind, text, _ := strings.Cut(string(line), " ")
-	number, _ = strconv.Atoi(text)
+	words := strings.Fields(string(line))
 	w.read = append(w.read[:0], rest...)
-	return kind, number, true
+	switch len(words) {
+	case 3:
+		w.side = 0
+		if words[2] == "b" {
+			w.side = 1
+		}
+		fallthrough
+	case 2:
+		number, _ = strconv.Atoi(words[1])
+		return words[0], number, true
+	}
+	return "", 0, true
 }
 
 // ready waits until the worker has a subshell that waits for a call, and puts
@@ -248,10 +290,10 @@ func (w *Worker) discard() {
 // runs. It does not come to an end before hold is closed. Both must be closed
 // before [Worker.Drain].
 func (w *Worker) Output() (out, hold *os.File, err error) {
-	if out, err = os.OpenFile(w.out.path, os.O_RDONLY|unix.O_NONBLOCK, 0); err != nil {
+	if out, err = os.OpenFile(w.out[w.side].path, os.O_RDONLY|unix.O_NONBLOCK, 0); err != nil {
 		return nil, nil, fmt.Errorf("open the call's output: %w", err)
 	}
-	if hold, err = os.OpenFile(w.out.path, os.O_WRONLY|unix.O_NONBLOCK, 0); err != nil {
+	if hold, err = os.OpenFile(w.out[w.side].path, os.O_WRONLY|unix.O_NONBLOCK, 0); err != nil {
 		out.Close()
 		return nil, nil, fmt.Errorf("open the call's output: %w", err)
 	}
@@ -271,7 +313,7 @@ func (w *Worker) Drain(sink io.Writer) error {
 	}
 	buf := w.buf
 	for total := 0; total < maxDrain; {
-		n, err := w.out.readNow(buf)
+		n, err := w.out[w.side].readNow(buf)
 		if errors.Is(err, unix.EAGAIN) {
 			break
 		}
@@ -287,7 +329,8 @@ func (w *Worker) Drain(sink io.Writer) error {
 }
 
 func (w *Worker) replaceOutput() (err error) {
-	w.out.remove()
-	w.out, err = makeFIFO(w.out.path, unix.O_RDONLY)
+	old := w.out[w.side]
+	old.remove()
+	w.out[w.side], err = makeFIFO(old.path, unix.O_RDONLY)
 	return err
 }

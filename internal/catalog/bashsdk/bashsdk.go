@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
@@ -32,63 +33,72 @@ func (e *FileError) Error() string {
 	return fmt.Sprintf("Cannot read %s: %s: %s", e.What, e.Path, e.Reason)
 }
 
-// file is a JSON file whose meaning is worked out anew only when its bytes
-// have changed. It is read each time all the same: a time stamp can stay as it
-// was.
+// file is a JSON file that is read again when it has changed.
 type file[T any] struct {
 	what, path string
 	parse      func([]byte) (T, error)
 
 	mu    sync.Mutex
-	bytes []byte
+	seen  unix.Stat_t
 	value T
-	known bool
+	known bool // seen and value are those of the latest reading, and can be trusted
 }
 
-// read returns what the file holds now.
+// settled is how old a change must be when a file is read, for its time stamps
+// to tell it from the next. Kernels stamp in steps of some milliseconds.
+const settled = 100 * time.Millisecond
+
+// read returns what the file says now.
 func (f *file[T]) read() (T, error) {
-	var none T
-	text, err := readObject(f.path)
-	if err != nil {
-		return none, &FileError{f.what, f.path, err.Error()}
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.known && bytes.Equal(text, f.bytes) {
+	var now unix.Stat_t
+	if f.known && unix.Stat(f.path, &now) == nil && same(&now, &f.seen) {
 		return f.value, nil
 	}
-	value, err := f.parse(text)
+	f.known = false
+	start := time.Now()
+	text, stat, err := readObject(f.path)
+	var value T
+	if err == nil {
+		value, err = f.parse(text)
+	}
 	if err != nil {
+		var none T
 		return none, &FileError{f.what, f.path, err.Error()}
 	}
-	f.bytes, f.value, f.known = text, value, true
+	f.seen, f.value = stat, value
+	f.known = start.Sub(time.Unix(stat.Ctim.Unix())) > settled
 	return value, nil
 }
 
+// same compares what changes when a file does.
+func same(a, b *unix.Stat_t) bool {
+	return a.Dev == b.Dev && a.Ino == b.Ino && a.Size == b.Size && a.Mtim == b.Mtim && a.Ctim == b.Ctim
+}
+
 // readObject reads a regular file that holds exactly one JSON object.
-func readObject(path string) ([]byte, error) {
+func readObject(path string) (text []byte, stat unix.Stat_t, err error) {
 	// Without O_NONBLOCK the open of a FIFO would wait for a writer.
 	in, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, reason(err)
+		return nil, stat, reason(err)
 	}
 	defer in.Close()
-	info, err := in.Stat()
+	if err := unix.Fstat(int(in.Fd()), &stat); err != nil {
+		return nil, stat, err
+	}
+	switch {
+	case stat.Mode&unix.S_IFMT != unix.S_IFREG:
+		return nil, stat, errors.New("it is not a regular file")
+	case stat.Size > maxFile:
+		return nil, stat, fmt.Errorf("it is larger than %d MiB", maxFile>>20)
+	}
+	text, err = io.ReadAll(io.LimitReader(in, maxFile+1))
 	if err != nil {
-		return nil, reason(err)
+		return nil, stat, reason(err)
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
-	}
-	if info.Size() > maxFile {
-		return nil, fmt.Errorf("it is larger than %d MiB", maxFile>>20)
-	}
-	text := make([]byte, 0, info.Size()+1)
-	buf := bytes.NewBuffer(text)
-	if _, err := buf.ReadFrom(io.LimitReader(in, maxFile+1)); err != nil {
-		return nil, reason(err)
-	}
-	return buf.Bytes(), checkObject(buf.Bytes())
+	return text, stat, checkObject(text)
 }
 
 func reason(err error) error {
