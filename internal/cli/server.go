@@ -21,7 +21,7 @@ import (
 // server is a running server script: everything between a transport and Bash.
 type server struct {
 	host   *host.Host
-	script shell.Script
+	script *shell.Script // as it was at the start
 	tools  *bashsdk.ToolsFile
 	config *bashsdk.ConfigFile
 	logs   *logs
@@ -80,7 +80,7 @@ func startServer(ctx context.Context, script string, args []string, flags server
 	s.host = host.New(host.Options{
 		Name:  strings.TrimSuffix(filepath.Base(script), filepath.Ext(script)),
 		Tools: s.tools.Read, Config: s.config.Read,
-		Exists: func(tool string) bool { return s.script.Functions["tool_"+tool] },
+		Exists: func(tool string) bool { return s.shell.Script().Functions["tool_"+tool] },
 		Run:    s.runner.Run, Limits: limits, Log: log,
 	})
 	return s, nil

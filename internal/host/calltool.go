@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -33,8 +34,9 @@ func (h *Host) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Resu
 	if len(arguments) == 0 {
 		arguments = json.RawMessage(`{}`)
 	}
+	c := toolCall{host: h, session: req.Session, tools: tools, tool: tool}
 	start := time.Now()
-	text, isError := h.run(ctx, tools, tool, arguments)
+	text, isError := c.run(ctx, arguments)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -42,57 +44,84 @@ func (h *Host) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Resu
 	return h.toolResult(req, text, isError), nil
 }
 
+// toolCall is one call of a tool that exists.
+type toolCall struct {
+	host    *Host
+	session *mcp.ServerSession
+	tools   *catalog.Tools // the reading of the list that tool is of
+	tool    *catalog.Tool
+}
+
 // run validates and runs, and says what the model is to read of it.
-func (h *Host) run(ctx context.Context, tools *catalog.Tools, tool *catalog.Tool, arguments json.RawMessage) (text string, isError bool) {
-	s, err := h.schema(tools, tool)
+func (c toolCall) run(ctx context.Context, arguments json.RawMessage) (text string, isError bool) {
+	s, err := c.host.schema(c.tools, c.tool)
 	if err != nil {
-		return fmt.Sprintf("Cannot validate arguments for %s: %v.", tool.Name, err), true
+		return fmt.Sprintf("Cannot validate arguments for %s: %v.", c.tool.Name, err), true
 	}
 	if defect := s.Check(arguments); defect != "" {
 		return defect, true
 	}
-	outcome, err := h.opts.Run(ctx, tool.Name, arguments)
+	outcome, err := c.host.opts.Run(ctx, c.tool.Name, arguments)
 	if err != nil {
-		return h.notRun(tool.Name, err), true
+		return c.notRun(ctx, err), true
 	}
-	return h.outcomeText(tool.Name, outcome), outcome.End != call.Returned || outcome.Status != 0
+	return c.outcome(ctx, outcome), outcome.End != call.Returned || outcome.Status != 0
 }
 
 // notRun tells why a tool did not run. What went wrong inside the server is
 // for its log, not for the model.
-func (h *Host) notRun(tool string, err error) string {
-	h.opts.Log.Error("a tool could not be run", "tool", tool, "err", err)
+func (c toolCall) notRun(ctx context.Context, err error) string {
+	c.tell(ctx, slog.LevelError, "the tool could not be run", "err", err)
 	switch {
 	case errors.Is(err, call.ErrDirectory):
-		return fmt.Sprintf("Cannot run %s: %v.", tool, call.ErrDirectory)
+		return fmt.Sprintf("Cannot run %s: %v.", c.tool.Name, call.ErrDirectory)
 	case errors.Is(err, shell.ErrNUL):
-		return fmt.Sprintf("Cannot run %s: %v.", tool, err)
+		return fmt.Sprintf("Cannot run %s: %v.", c.tool.Name, err)
 	}
-	return fmt.Sprintf("Cannot run %s: the server could not start it. Its log says why.", tool)
+	return fmt.Sprintf("Cannot run %s: the server could not start it. Its log says why.", c.tool.Name)
 }
 
-func (h *Host) outcomeText(tool string, o call.Outcome) string {
-	output := clean(o.Output)
+func (c toolCall) outcome(ctx context.Context, o call.Outcome) string {
+	output, limits := clean(o.Output), c.host.opts.Limits
 	var why string
 	switch o.End {
 	case call.Returned:
 		if o.Status == 0 {
 			return output
 		}
-		h.opts.Log.Info("a tool failed", "tool", tool, "status", o.Status)
-		return fmt.Sprintf("Error executing %s: %s", tool, output)
+		c.tell(ctx, slog.LevelInfo, fmt.Sprintf("the tool ended with status %d", o.Status))
+		return fmt.Sprintf("Error executing %s: %s", c.tool.Name, output)
 	case call.TimedOut:
-		why = fmt.Sprintf("it was stopped after %v, the limit set by --timeout", h.opts.Limits.Timeout)
+		why = fmt.Sprintf("it was stopped after %v, the limit set by --timeout", limits.Timeout)
 	case call.Overflowed:
-		why, output = fmt.Sprintf("it was stopped because it printed more than %d bytes, the limit set by --max-output", h.opts.Limits.MaxOutput), ""
+		why, output = fmt.Sprintf("it was stopped because it printed more than %d bytes, the limit set by --max-output", limits.MaxOutput), ""
 	default:
 		why = "the shell that ran it was killed"
 	}
-	h.opts.Log.Warn("a tool was stopped", "tool", tool, "why", why)
+	c.tell(ctx, slog.LevelWarn, why)
 	if output != "" {
 		why += ". It had printed:\n" + output
 	}
-	return fmt.Sprintf("Error executing %s: %s", tool, why)
+	return fmt.Sprintf("Error executing %s: %s", c.tool.Name, why)
+}
+
+// tell logs what became of a call; to the client too, if it asked for logs of
+// that level. details are for the server's log alone.
+func (c toolCall) tell(ctx context.Context, level slog.Level, what string, details ...any) {
+	if ctx.Err() != nil {
+		return
+	}
+	c.host.opts.Log.With("tool", c.tool.Name).Log(ctx, level, what, details...)
+	err := c.session.Log(ctx, &mcp.LoggingMessageParams{
+		Level: mcpLevels[level], Logger: "conch", Data: map[string]string{"tool": c.tool.Name, "message": what},
+	})
+	if err != nil {
+		c.host.opts.Log.Debug("cannot send a log message to the client", "err", err)
+	}
+}
+
+var mcpLevels = map[slog.Level]mcp.LoggingLevel{
+	slog.LevelInfo: "info", slog.LevelWarn: "warning", slog.LevelError: "error",
 }
 
 // clean makes text of what a tool printed: no trailing newlines, no NULs, and

@@ -25,7 +25,7 @@ func (f *failure) Error() string {
 
 // readReport reads what the runtime's _conch_report or _conch_on_exit wrote:
 // fields that end in NUL.
-func readReport(r io.Reader) (Script, error) {
+func readReport(r io.Reader) (*Script, error) {
 	in := bufio.NewReader(r)
 	field := func() (string, error) {
 		s, err := in.ReadString(0)
@@ -33,17 +33,17 @@ func readReport(r io.Reader) (Script, error) {
 	}
 	kind, err := field()
 	if err != nil {
-		return Script{}, fmt.Errorf("read the shell's report: %w", err)
+		return nil, fmt.Errorf("read the shell's report: %w", err)
 	}
 	switch kind {
 	case "failed":
 		status, _ := field()
 		line, _ := field()
-		return Script{}, newFailure(status, line)
+		return nil, newFailure(status, line)
 	case "ready":
 		return readReady(field)
 	}
-	return Script{}, errors.New("the shell's report is not one")
+	return nil, errors.New("the shell's report is not one")
 }
 
 func newFailure(status, line string) *failure {
@@ -53,16 +53,16 @@ func newFailure(status, line string) *failure {
 	return &f
 }
 
-func readReady(field func() (string, error)) (Script, error) {
-	s := Script{Variables: map[string]string{}, Functions: map[string]bool{}}
+func readReady(field func() (string, error)) (*Script, error) {
+	s := &Script{Variables: map[string]string{}, Functions: map[string]bool{}}
 	var err error
 	if s.Bash, err = field(); err != nil {
-		return Script{}, err
+		return nil, err
 	}
 	for {
 		f, err := field()
 		if err != nil {
-			return Script{}, fmt.Errorf("read the shell's report: %w", err)
+			return nil, fmt.Errorf("read the shell's report: %w", err)
 		}
 		if f == "end" {
 			return s, nil
@@ -77,7 +77,7 @@ func readReady(field func() (string, error)) (Script, error) {
 }
 
 // addFunctions takes the output of declare -F: "declare -f name" a line.
-func (s Script) addFunctions(list string) {
+func (s *Script) addFunctions(list string) {
 	for line := range strings.Lines(list) {
 		if words := strings.Fields(line); len(words) == 3 {
 			s.Functions[words[2]] = true

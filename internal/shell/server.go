@@ -62,6 +62,7 @@ type Server struct {
 	slots chan int     // slots no worker has
 
 	closed     atomic.Bool
+	script     atomic.Pointer[Script]
 	generation atomic.Int64 // of the root shell, counted from 1
 
 	mu   sync.Mutex // held while a shell is started or stopped
@@ -72,7 +73,6 @@ type Server struct {
 type root struct {
 	group  process.Group
 	orders *os.File
-	script Script
 	done   <-chan struct{} // closed when the shell has ended and was waited for
 }
 
@@ -119,12 +119,8 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	return s, nil
 }
 
-// Script tells what the script left in the shell.
-func (s *Server) Script() Script {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.root.script
-}
+// Script tells what the script left in the shell when it was last sourced.
+func (s *Server) Script() *Script { return s.script.Load() }
 
 // nextName names a worker's files. No two workers ever share a name, so that
 // what a lost one left behind disturbs nobody.
@@ -156,10 +152,14 @@ func (s *Server) startRoot(ctx context.Context) error {
 		s.stopRoot()
 		return err
 	}
-	if s.root.script, err = s.sourced(ctx, s.root, report); err != nil {
+	script, err := s.sourced(ctx, report)
+	if err != nil {
+		// It may be in the middle of something that never ends.
+		_ = s.root.group.Terminate()
 		s.stopRoot()
 		return err
 	}
+	s.script.Store(script)
 	return nil
 }
 
@@ -176,24 +176,23 @@ func (s *Server) command(orders, report *os.File) *exec.Cmd {
 }
 
 // sourced reads the root shell's report.
-func (s *Server) sourced(ctx context.Context, r *root, report *os.File) (Script, error) {
+func (s *Server) sourced(ctx context.Context, report *os.File) (*Script, error) {
 	stop := context.AfterFunc(ctx, func() { _ = report.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
 	script, err := readReport(report)
 	if err == nil {
 		return script, nil
 	}
-	if ctx.Err() != nil {
-		return Script{}, fmt.Errorf("%s was still being sourced: %w", s.opts.Script, ctx.Err())
-	}
 	var failed *failure
-	if errors.As(err, &failed) && failed.line > 0 {
-		return Script{}, fmt.Errorf("%s: line %d: ended the shell with status %d while it was sourced", s.opts.Script, failed.line, failed.status)
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("%s was still being sourced: %w", s.opts.Script, ctx.Err())
+	case errors.As(err, &failed) && failed.line > 0:
+		return nil, fmt.Errorf("%s: line %d: ended the shell with status %d while it was sourced", s.opts.Script, failed.line, failed.status)
+	case failed != nil:
+		return nil, fmt.Errorf("%s ended the shell with status %d while it was sourced", s.opts.Script, failed.status)
 	}
-	if failed != nil {
-		return Script{}, fmt.Errorf("%s ended the shell with status %d while it was sourced", s.opts.Script, failed.status)
-	}
-	return Script{}, fmt.Errorf("%s ended the shell while it was sourced, without a word", s.opts.Script)
+	return nil, fmt.Errorf("%s ended the shell while it was sourced, without a word", s.opts.Script)
 }
 
 // stopRoot ends the root shell, by force when its EXIT trap takes too long.

@@ -110,6 +110,7 @@ type request struct {
 	token    string // the progress token's stand-in
 	bytes    int
 	silenced bool // nothing may be sent for it any more
+	replying bool // it has ended; its reply is being written
 }
 
 func (c *conn) wakeAll() {
@@ -132,6 +133,17 @@ func (c *conn) wait(ctx context.Context, done func() bool) bool {
 
 func (c *conn) idle() bool { return len(c.byNumber) == 0 }
 
+// ended reports whether nothing runs any more. A client that does not read its
+// replies holds up nobody's end.
+func (c *conn) ended() bool {
+	for _, r := range c.byNumber {
+		if !r.replying {
+			return false
+		}
+	}
+	return true
+}
+
 // drain waits for the requests in flight after the input has ended. Those that
 // take too long are told so.
 func (c *conn) drain() {
@@ -144,7 +156,7 @@ func (c *conn) drain() {
 	}
 	var late []*request
 	for _, r := range c.byNumber {
-		if !r.silenced {
+		if !r.silenced && !r.replying {
 			r.silenced = true
 			late = append(late, r)
 		}
@@ -174,5 +186,5 @@ func (c *conn) stop() {
 	defer cancel()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.wait(ctx, c.idle)
+	c.wait(ctx, c.ended)
 }

@@ -97,24 +97,22 @@ func (c *conn) answer(m *jsonrpc.Response) {
 	number, _ := m.ID.Raw().(int64)
 	c.mu.Lock()
 	r := c.byNumber[number]
-	silenced := r == nil || r.silenced
-	c.mu.Unlock()
 	if r == nil {
+		c.mu.Unlock()
 		return
 	}
+	silenced := r.silenced
+	r.replying = true
+	// The client may use the id again once it has read the reply.
+	delete(c.byID, r.id.Key())
+	c.changed.Broadcast()
+	c.mu.Unlock()
 	var reply []byte
 	if !silenced {
 		reply = c.reply(r, m)
 	}
-	// Out of flight first: the client may use the id again once it has read
-	// the reply.
-	c.forget(r)
-	c.mu.Lock()
-	if r.session != c.legacy && r.session != c.modern {
-		c.retire(r.session)
-	}
-	c.mu.Unlock()
 	c.deliver(r.batch, reply)
+	c.forget(r)
 }
 
 func (c *conn) reply(r *request, m *jsonrpc.Response) []byte {
