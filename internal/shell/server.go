@@ -58,8 +58,8 @@ type Server struct {
 	lifeline *process.Lifeline
 	names    atomic.Int64
 
-	idle  chan *Worker // workers that may be acquired
-	slots chan int     // slots no worker has
+	idle  *idle    // workers that may be acquired
+	slots chan int // slots no worker has
 
 	closed     atomic.Bool
 	script     atomic.Pointer[Script]
@@ -94,7 +94,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	}
 	s := &Server{
 		opts: opts, dir: opts.Dir, lifeline: opts.Lifeline,
-		idle:  make(chan *Worker, opts.Workers),
+		idle:  newIdle(opts.Workers),
 		slots: make(chan int, opts.Workers),
 	}
 	for slot := range opts.Workers {
@@ -114,7 +114,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 			s.Close()
 			return nil, err
 		}
-		s.idle <- w
+		s.idle.push(w)
 	}
 	return s, nil
 }
@@ -308,13 +308,13 @@ func (s *Server) Acquire(ctx context.Context) (*Worker, error) {
 // take returns an idle worker, or a new one while there may be more.
 func (s *Server) take(ctx context.Context) (*Worker, error) {
 	select {
-	case w := <-s.idle:
-		return w, nil
+	case <-s.idle.available:
+		return s.idle.pop(), nil
 	default:
 	}
 	select {
-	case w := <-s.idle:
-		return w, nil
+	case <-s.idle.available:
+		return s.idle.pop(), nil
 	case slot := <-s.slots:
 		return s.spawn(ctx, slot)
 	case <-ctx.Done():
@@ -331,7 +331,7 @@ func (s *Server) Release(w *Worker) {
 		return
 	}
 	w.clear()
-	s.idle <- w
+	s.idle.push(w)
 }
 
 // Lose ends a worker for good and makes room for another.
@@ -347,8 +347,8 @@ func (s *Server) Close() {
 	defer s.mu.Unlock()
 	for {
 		select {
-		case w := <-s.idle:
-			w.discard()
+		case <-s.idle.available:
+			s.idle.pop().discard()
 		default:
 			s.stopRoot()
 			return

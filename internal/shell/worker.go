@@ -225,27 +225,25 @@ func (w *Worker) cutEvent() (kind string, number int, ok bool) {
 // that on record. A subshell that was killed while it waited is followed by
 // the next.
 func (w *Worker) ready(ctx context.Context) error {
-	for !w.waiting || w.more() {
-		kind, pid, err := w.next(ctx, time.Time{})
+	for !w.poll() {
+		if w.ended {
+			return ErrLost
+		}
+		kind, number, err := w.next(ctx, time.Time{})
 		switch {
 		case errors.Is(err, ErrNotYet) && ctx.Err() == nil:
 			continue
 		case err != nil:
 			return err
 		}
-		w.waiting = kind == eventReady
-		if w.waiting {
-			w.group = process.Group(pid)
-		}
-	}
-	if w.ended {
-		return ErrLost
+		w.note(kind, number)
 	}
 	return w.server.lifeline.Record(w.groupSlot(), w.group)
 }
 
-// more reports whether the worker has said anything since, its end included.
-func (w *Worker) more() bool {
+// poll takes what the worker has said, without waiting, and reports whether
+// its subshell waits for a call.
+func (w *Worker) poll() bool {
 	var buf [64]byte
 	var n int
 	var readErr error
@@ -255,24 +253,39 @@ func (w *Worker) more() bool {
 	}
 	w.read = append(w.read, buf[:n]...)
 	w.ended = err != nil || n == 0 && readErr == nil
-	return len(w.read) > 0
+	for {
+		kind, number, ok := w.cutEvent()
+		if !ok {
+			return w.waiting && !w.ended
+		}
+		w.note(kind, number)
+	}
+}
+
+// note keeps what an event between calls says.
+func (w *Worker) note(kind string, number int) {
+	switch kind {
+	case eventWorker:
+		w.shell = process.Group(number)
+	case eventReady:
+		w.group, w.waiting = process.Group(number), true
+	case eventDone:
+		w.waiting = false
+	}
 }
 
 // come waits for a worker that was just ordered: for its shell, told of by the
 // root shell, and its first subshell, in either order.
 func (w *Worker) come(ctx context.Context) error {
 	for w.shell == 0 || !w.waiting {
-		kind, pid, err := w.next(ctx, time.Time{})
+		kind, number, err := w.next(ctx, time.Time{})
 		switch {
 		case errors.Is(err, ErrNotYet) && ctx.Err() == nil:
 			continue
 		case err != nil:
 			return err
-		case kind == eventWorker:
-			w.shell = process.Group(pid)
-		case kind == eventReady:
-			w.group, w.waiting = process.Group(pid), true
 		}
+		w.note(kind, number)
 	}
 	return w.server.lifeline.Record(w.shellSlot(), w.shell)
 }
