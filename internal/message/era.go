@@ -75,24 +75,36 @@ func ReadMeta(params json.RawMessage) Meta {
 	case info != nil && info[0] != '{':
 		m.missing = MetaClientInfo
 	}
-	m.Revision = text(version)
+	m.Revision = Text(version)
 	return m
 }
 
 // Check reports what keeps a modern request from being served: a member that
 // is missing or of the wrong type, or a revision that is not among supported.
 func (m Meta) Check(id ID, supported []string) *Error {
-	if m.missing != "" {
-		return &Error{Code: CodeInvalidParams, ID: id, Message: "Invalid params: _meta lacks a valid " + m.missing}
-	}
-	if Modern(m.Revision) && slices.Contains(supported, m.Revision) {
+	switch {
+	case !m.Modern:
+		return missing(id, MetaProtocolVersion)
+	case m.missing != "":
+		return missing(id, m.missing)
+	case Modern(m.Revision) && slices.Contains(supported, m.Revision):
 		return nil
 	}
+	return Unsupported(id, m.Revision, supported)
+}
+
+func missing(id ID, member string) *Error {
+	return &Error{Code: CodeInvalidParams, ID: id, Message: "Invalid params: _meta lacks a valid " + member}
+}
+
+// Unsupported answers a request that wants a revision which is not served, or
+// names none where only the stateless era is.
+func Unsupported(id ID, requested string, supported []string) *Error {
 	modern := slices.DeleteFunc(slices.Clone(supported), func(r string) bool { return !Modern(r) })
 	data, _ := json.Marshal(struct {
 		Supported []string `json:"supported"`
 		Requested string   `json:"requested"`
-	}{modern, m.Revision})
+	}{modern, requested})
 	return &Error{Code: CodeUnsupportedVersion, ID: id, Message: "Unsupported protocol version", Data: data}
 }
 

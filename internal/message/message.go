@@ -157,7 +157,7 @@ func (e envelope) usableID() ID {
 }
 
 func (e envelope) message() (Message, *Error) {
-	if string(e.jsonrpc) != `"2.0"` && text(e.jsonrpc) != "2.0" {
+	if string(e.jsonrpc) != `"2.0"` && Text(e.jsonrpc) != "2.0" {
 		return Message{}, invalidRequest(e.usableID(), `jsonrpc must be "2.0"`)
 	}
 	if e.badID {
@@ -172,7 +172,7 @@ func (e envelope) message() (Message, *Error) {
 	if e.method[0] != '"' {
 		return Message{}, invalidRequest(e.id, "method must be a string")
 	}
-	m := Message{Kind: Request, ID: e.id, Method: text(e.method), Params: e.params}
+	m := Message{Kind: Request, ID: e.id, Method: Text(e.method), Params: e.params}
 	if e.rawID == nil {
 		m.Kind = Notification
 	}
@@ -185,8 +185,8 @@ func (e envelope) message() (Message, *Error) {
 	return m, nil
 }
 
-// text is the text of a JSON string, and "" for anything else.
-func text(raw json.RawMessage) string {
+// Text is the text of a JSON string, and "" for anything else.
+func Text(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
 		return ""

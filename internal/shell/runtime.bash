@@ -14,7 +14,8 @@
 #
 # Bash 3.2 is enough. Functions and variables of this file begin with _conch_.
 # `builtin` stands before the builtins, since a script may define a function
-# called printf or read. No option of the script is relied on: errexit, xtrace
+# called printf or read, and `command` before exec, whose redirections would not
+# last behind `builtin`. No option of the script is relied on: errexit, xtrace
 # and verbose are set aside while this file's code runs, nounset may stay.
 
 _conch_dir=$CONCH_CONTROL
@@ -48,10 +49,12 @@ _conch_root() {
   local _conch_order _conch_name
   while IFS=' ' builtin read -r _conch_order _conch_name <&200; do
     [[ $_conch_order == worker ]] || break
-    set -m
-    _conch_worker "$_conch_name" </dev/null 2>/dev/null 201>&- 202>&- &
-    set +m
+    builtin set -m
+    "$_conch_kind" "$_conch_name" </dev/null 2>/dev/null 201>&- 202>&- &
+    builtin set +m
     builtin printf 'w %s\n' "$!" >"$_conch_dir/$_conch_name.event"
+    # Or Bash would tell of its death at the end.
+    builtin disown "$!"
   done
 }
 
@@ -61,66 +64,82 @@ _conch_root() {
 # the worker prints are its events. Two outputs take turns, or the subshell
 # forked ahead would hold open what the call before it printed to.
 #
-# The subshells run in the foreground: Bash keeps a record of every process in
-# the background, and reports its end. `wait` is what ( ) does anyway.
+# The subshells run in the foreground: of a process in the background Bash
+# keeps a record. In a subshell all that does not depend on the call is done
+# before the wake-up. What follows is kept short, and without functions of its
+# own: each page it is the first to touch has to be copied first.
+#
+# shellcheck disable=SC2030,SC2031,SC2034,SC2154 # a job names the variables it sets
 _conch_worker() {
-  local _conch_base=$_conch_dir/$1
-  exec 200<"$_conch_base.wake" >"$_conch_base.event" || exit
-  # The arguments of a call shall not get attributes the script gave a name.
-  _conch_declared=${!arg_@}
-  export MCP_CALL_TMPDIR=
-  set -m
+  _conch_base=$_conch_dir/$1 _conch_side=0
+  command exec 200<"$_conch_base.wake" >"$_conch_base.event" || builtin exit
+  builtin export MCP_CALL_TMPDIR=
+  builtin set -m
   while :; do
-    (_conch_subshell "$_conch_base" a)
+    (
+      builtin set +m
+      # Bash 3.2 does not know; a child knows its parent.
+      [[ -n ${BASHPID-} ]] || BASHPID=$(/bin/sh -c 'echo "$PPID"')
+      builtin echo "r $BASHPID $_conch_side"
+      # With this, only the worker holds the far end of its events: their end
+      # is its end.
+      command exec >"$_conch_base.$_conch_side" 2>&1
+      # End of file: the host is gone, or done with this worker.
+      builtin read -r -u 200 _conch_wake || builtin exit 0
+      command exec 200<&-
+      {
+        IFS=' ' builtin read -r -a _conch_names
+        [[ -z $_conch_declared ]] || _conch_undeclare
+        IFS=$'\037' builtin read -r -d '' "${_conch_names[@]}"
+      } <"$_conch_base.job"
+      [[ -z $_conch_more ]] || _conch_take_more "$_conch_base.more"
+      [[ -z $_conch_restore ]] || _conch_restore_options
+      "tool_$_conch_tool" "$_conch_arguments"
+    )
     # The host is gone when nobody reads this.
-    builtin printf 'd %s\n' "$?" || exit
-    (_conch_subshell "$_conch_base" b)
-    builtin printf 'd %s\n' "$?" || exit
+    builtin echo "d $?" || builtin exit
+    _conch_side=$((1 - _conch_side))
   done
 }
 
-# --- The subshell of one call -----------------------------------------------
+# `builtin` and `command` keep the worker from running a function that the
+# script has called read, say, and cost a tenth of a call. _conch_fast_worker
+# is the same without them, for scripts that have no such function.
+_conch_text=$(builtin declare -f _conch_worker)
+_conch_text=${_conch_text/_conch_worker/_conch_fast_worker}
+_conch_text=${_conch_text//builtin /}
+eval "${_conch_text//command /}"
 
-# All that does not depend on the call is done before the subshell is woken.
-# What follows is kept short: each page it touches first is copied first.
-_conch_subshell() {
-  set +m
-  _conch_ready "$2"
-  # With this, only the worker holds the far end of its events: their end is
-  # its end.
-  exec >"$1.$2" 2>&1
-  # End of file: the host is gone, or done with this worker.
-  builtin read -r -u 200 _conch_wake || exit 0
-  exec 200<&-
-  {
-    IFS=' ' builtin read -r -a _conch_names
-    [[ -z $_conch_declared ]] || _conch_undeclare
-    IFS=$'\037' builtin read -r -d '' "${_conch_names[@]}"
-  } <"$1.job"
-  [[ -z $_conch_more ]] || _conch_take_more "$1.more"
-  [[ -z $_conch_restore ]] || _conch_restore_options
-  # shellcheck disable=SC2154 # the job's first record names these
-  "tool_$_conch_tool" "$_conch_arguments"
+_conch_choose_worker() {
+  local _conch_name
+  for _conch_name in command echo exec exit export read set; do
+    if builtin declare -F "$_conch_name" >/dev/null; then
+      return
+    fi
+  done
+  _conch_kind=_conch_fast_worker
 }
 
-# Says that the subshell waits, in which process group, with which output.
-if ((BASH_VERSINFO[0] >= 4)); then
-  _conch_ready() { builtin printf 'r %s %s\n' "$BASHPID" "$1"; }
-else
-  # Bash 3.2 does not know its own process id here; a child knows its parent's.
-  # shellcheck disable=SC2016 # for sh to expand
-  _conch_ready() { /bin/sh -c 'printf "r %s %s\n" "$PPID" "$1"' sh "$1"; }
-fi
+# --- The job of one call ----------------------------------------------------
 
 # A job file is two records: the names of variables, a line; their values,
 # with US between them and NUL behind the last. _conch_more tells that there
 # are values that cannot be passed so: a second file has them.
 
+# shellcheck disable=SC2031 # runs in the subshell that read the names
 _conch_undeclare() {
   local _conch_name
   for _conch_name in "${_conch_names[@]}"; do
-    case $_conch_name in arg_*) builtin unset -v "$_conch_name" ;; esac
+    case $_conch_name in arg_*) _conch_forget "$_conch_name" ;; esac
   done
+}
+
+# Takes a variable away with its attributes: an integer would evaluate what it
+# is given, a name reference lead it elsewhere.
+_conch_forget() {
+  # Bash 4.2 and older have no references.
+  builtin unset -n "$1" 2>/dev/null
+  builtin unset -v "$1"
 }
 
 # The second file is lines: "name=value" for a variable, or "name:count" for an
@@ -133,7 +152,7 @@ _conch_take_more() {
   _conch_read_lines "$1"
   while [[ -n ${_conch_lines[_conch_i]+set} ]]; do
     _conch_name=${_conch_lines[_conch_i]%%[=:]*}
-    builtin unset -v "$_conch_name"
+    _conch_forget "$_conch_name"
     case ${_conch_lines[_conch_i]} in
       "$_conch_name:"*) _conch_take_array "${_conch_lines[_conch_i]##*:}" ;;
       *) builtin printf -v "$_conch_name" '%b' "${_conch_lines[_conch_i]#*=}" ;;
@@ -174,14 +193,15 @@ fi
 # tool goes on after a command that fails, as in a function called from `if`.
 _conch_restore_options() {
   [[ -z $_conch_traps ]] || builtin eval "$_conch_traps"
-  case $_conch_options in *v*) set -v ;; esac
-  case $_conch_options in *x*) set -x ;; esac
+  case $_conch_options in *v*) builtin set -v ;; esac
+  case $_conch_options in *x*) builtin set -x ;; esac
 }
 
 # --- Start ------------------------------------------------------------------
 
 _conch_phase=sourcing _conch_line=0 _conch_options='' _conch_traps=''
-trap '_conch_line=$LINENO' ERR
+# In this file alone, BASH_SOURCE has one element.
+trap '((${#BASH_SOURCE[@]} < 2)) || _conch_line=$LINENO' ERR
 trap '_conch_on_exit $?' EXIT
 
 # `.` looks for a name without a slash on PATH. The script must not inherit
@@ -193,26 +213,32 @@ case $0 in
 esac
 _conch_status=$?
 _conch_options=$-
-{ set +exv; } 2>/dev/null
-exec </dev/null
+{ builtin set +exv; } 2>/dev/null
+command exec </dev/null
 if ((_conch_status != 0)); then
-  exit "$_conch_status"
+  builtin exit "$_conch_status"
 fi
 _conch_phase=serving
 
 # Errors, debug and return traps are the tools' business, not this file's.
-_conch_traps=$(trap -p ERR DEBUG RETURN)
-trap - ERR DEBUG RETURN
+_conch_traps=$(builtin trap -p ERR DEBUG RETURN)
+builtin trap - ERR DEBUG RETURN
 # shellcheck disable=SC2016 # compared as text
-[[ $_conch_traps != "trap -- '_conch_line=\$LINENO' ERR" ]] || _conch_traps=''
-case $_conch_options$_conch_traps in
-  *[vx]* | *trap*) _conch_restore=1 ;;
-  *) _conch_restore='' ;;
+case $_conch_traps in
+  *'|| _conch_line=$LINENO'*) _conch_traps='' ;;
 esac
+_conch_restore=$_conch_traps
+case $_conch_options in *[vx]*) _conch_restore=1 ;; esac
+# An argument shall not get attributes that the script gave its name. A name
+# without a value is only listed here.
+_conch_declared=''
+case $(builtin declare -p) in *' arg_'*) _conch_declared=1 ;; esac
 
+_conch_kind=_conch_worker
+_conch_choose_worker
 _conch_report
 # Bash reports the death of a worker; the host knows.
-exec 202>&2 2>/dev/null
+command exec 202>&2 2>/dev/null
 _conch_root
 # The script's EXIT trap, if it has one, runs now.
-exec 2>&202 202>&-
+command exec 2>&202 202>&-

@@ -230,6 +230,29 @@ func (s *Server) fork(ctx context.Context, slot int) (*Worker, error) {
 	if err := s.reviveRoot(ctx); err != nil {
 		return nil, err
 	}
+	w, err := s.orderWorker(ctx, slot)
+	if err == nil || !s.rootGone() {
+		return w, err
+	}
+	// It was killed since, and this is how one finds out.
+	if err := s.reviveRoot(ctx); err != nil {
+		return nil, err
+	}
+	return s.orderWorker(ctx, slot)
+}
+
+// rootGone reports whether the root shell has ended. What broke with it may
+// have been noticed a moment earlier.
+func (s *Server) rootGone() bool {
+	select {
+	case <-s.root.done:
+		return true
+	case <-time.After(100 * time.Millisecond):
+		return false
+	}
+}
+
+func (s *Server) orderWorker(ctx context.Context, slot int) (*Worker, error) {
 	w, err := newWorker(s, slot)
 	if err != nil {
 		return nil, fmt.Errorf("make a worker: %w", err)
@@ -267,7 +290,10 @@ func (s *Server) order(ctx context.Context, w *Worker) error {
 	}
 	ctx, cancel := withDone(ctx, s.root.done)
 	defer cancel()
-	return w.come(ctx)
+	if err := w.come(ctx); !errors.Is(err, ErrNotYet) {
+		return err
+	}
+	return errors.New("it did not come up")
 }
 
 // withDone returns a context that also ends when done is closed. cancel waits

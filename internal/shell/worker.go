@@ -42,7 +42,7 @@ type Worker struct {
 }
 
 // outSuffixes are those of a worker's two outputs.
-var outSuffixes = [2]string{".a", ".b"}
+var outSuffixes = [2]string{".0", ".1"}
 
 // Suffixes of a worker's other files, as the runtime knows them.
 const (
@@ -210,7 +210,7 @@ func (w *Worker) cutEvent() (kind string, number int, ok bool) {
 	switch len(words) {
 	case 3:
 		w.side = 0
-		if words[2] == "b" {
+		if words[2] == "1" {
 			w.side = 1
 		}
 		fallthrough

@@ -177,10 +177,12 @@ func (c *conn) request(m message.Message, b *batch, size int) *message.Error {
 	modern := meta.Modern || m.Method == "server/discover"
 	supported := c.opts.Supported()
 	switch {
-	case modern || !slices.ContainsFunc(supported, func(r string) bool { return !message.Modern(r) }):
+	case modern:
 		if err := meta.Check(m.ID, supported); err != nil {
 			return err
 		}
+	case !slices.ContainsFunc(supported, func(r string) bool { return !message.Modern(r) }):
+		return message.Unsupported(m.ID, message.Text(message.Member(m.Params, "protocolVersion")), supported)
 	case m.Method == "notifications/cancelled" || slices.Contains(forwarded, m.Method):
 		return &message.Error{Code: message.CodeMethodNotFound, Message: "Method not found: " + m.Method, ID: m.ID}
 	}
