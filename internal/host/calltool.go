@@ -112,16 +112,9 @@ func (c toolCall) tell(ctx context.Context, level slog.Level, what string, detai
 		return
 	}
 	c.host.opts.Log.With("tool", c.tool.Name).Log(ctx, level, what, details...)
-	err := c.session.Log(ctx, &mcp.LoggingMessageParams{
-		Level: mcpLevels[level], Logger: "conch", Data: map[string]string{"tool": c.tool.Name, "message": what},
-	})
-	if err != nil {
+	if err := send(ctx, c.session, level, map[string]string{"tool": c.tool.Name, "message": what}); err != nil {
 		c.host.opts.Log.Debug("cannot send a log message to the client", "err", err)
 	}
-}
-
-var mcpLevels = map[slog.Level]mcp.LoggingLevel{
-	slog.LevelInfo: "info", slog.LevelWarn: "warning", slog.LevelError: "error",
 }
 
 // clean makes text of what a tool printed: no trailing newlines, no NULs, and

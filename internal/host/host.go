@@ -57,7 +57,7 @@ func New(opts Options) *Host {
 	h.server = mcp.NewServer(&mcp.Implementation{Name: opts.Name, Version: defaultVersion}, &mcp.ServerOptions{
 		// Everything the engine would say of itself is replaced below; this
 		// keeps it from refusing what it does not know of.
-		Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{}},
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 		Logger:       slog.New(slog.DiscardHandler),
 	})
 	h.server.AddReceivingMiddleware(h.middleware)
@@ -125,11 +125,8 @@ func (h *Host) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 			return h.listTools(req)
 		case *mcp.CallToolRequest:
 			return h.callTool(ctx, req)
-		case *mcp.ServerRequest[*mcp.SetLoggingLevelParams]:
-			if !slices.Contains(levels, string(req.Params.Level)) {
-				return nil, invalidParams("level must be one of %q", levels)
-			}
-			return next(ctx, method, req)
+		case *setLevelRequest:
+			return h.setLevel(ctx, method, req, next)
 		}
 		if slices.Contains(passed, method) {
 			return next(ctx, method, req)
@@ -140,9 +137,6 @@ func (h *Host) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 
 // passed are the methods left to the engine.
 var passed = []string{"ping", "notifications/initialized", "notifications/cancelled", "notifications/roots/list_changed"}
-
-// levels are the log levels of MCP, lowest first (RFC 5424).
-var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
 func internalError() error {
 	return &jsonrpc.Error{Code: message.CodeInternalError, Message: "Internal error"}

@@ -1,0 +1,35 @@
+package host
+
+//lint:file-ignore SA1019 Logging is deprecated since revision 2026-07-28 and part of every revision before.
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+type setLevelRequest = mcp.ServerRequest[*mcp.SetLoggingLevelParams]
+
+// levels are the log levels of MCP, lowest first (RFC 5424).
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// setLevel answers logging/setLevel. The engine keeps the level, and would
+// keep any.
+func (h *Host) setLevel(ctx context.Context, method string, req *setLevelRequest, next mcp.MethodHandler) (mcp.Result, error) {
+	if !slices.Contains(levels, string(req.Params.Level)) {
+		return nil, invalidParams("level must be one of %q", levels)
+	}
+	return next(ctx, method, req)
+}
+
+// send sends a log message to a client that asked for messages of its level:
+// for the session, or in a request's metadata. Others get nothing.
+func send(ctx context.Context, session *mcp.ServerSession, level slog.Level, data any) error {
+	return session.Log(ctx, &mcp.LoggingMessageParams{Level: mcpLevels[level], Logger: "conch", Data: data})
+}
+
+var mcpLevels = map[slog.Level]mcp.LoggingLevel{
+	slog.LevelInfo: "info", slog.LevelWarn: "warning", slog.LevelError: "error",
+}
