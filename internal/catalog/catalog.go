@@ -28,20 +28,31 @@ type Tools struct {
 	// Problems tells what in the list is of no use, a sentence each.
 	Problems []string
 
-	byName map[string]*Tool
+	byName map[string]*Tool // nil for a name declared more than once
 }
 
-// NewTools makes the index of a list.
-func NewTools(list []*Tool, problems []string) *Tools {
+// NewTools makes a list and its index. Twice names what is declared more than
+// once.
+func NewTools(list []*Tool, twice, problems []string) *Tools {
 	t := &Tools{List: list, Problems: problems, byName: make(map[string]*Tool, len(list))}
 	for _, tool := range list {
 		t.byName[tool.Name] = tool
 	}
+	for _, name := range twice {
+		t.byName[name] = nil
+	}
 	return t
 }
 
-// Lookup returns the tool of that name, nil when there is none.
+// Lookup returns the tool of that name, nil when there is none or more than
+// one.
 func (t *Tools) Lookup(name string) *Tool { return t.byName[name] }
+
+// Declares reports whether the list has an entry of that name.
+func (t *Tools) Declares(name string) bool {
+	_, ok := t.byName[name]
+	return ok
+}
 
 // A Config is how a server describes itself. Nil and empty members were not
 // given.

@@ -30,7 +30,7 @@ was no result: an unknown tool, say, or a script that does not start.`,
   conch call server.sh resize width:=640 tags:='["a","b"]'
   conch call server.sh greet --args '{"name":"Ada"}' --json
   conch call greet name=Ada -- ssh host conch serve server.sh`,
-		Args: cobra.MinimumNArgs(2),
+		Args: atLeast(2, "name the SCRIPT and the TOOL to call"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			target, rest, err := newTarget(cmd, args, flags)
 			if err != nil {
@@ -39,7 +39,11 @@ was no result: an unknown tool, say, or a script that does not start.`,
 			if len(rest) == 0 {
 				return errors.New("name the tool to call")
 			}
-			object, err := parseArguments(arguments, rest[1:])
+			var whole *string
+			if cmd.Flags().Changed("args") {
+				whole = &arguments
+			}
+			object, err := parseArguments(whole, rest[1:])
 			if err != nil {
 				return err
 			}
@@ -72,23 +76,27 @@ func status2(err error) error {
 	return err
 }
 
-// parseArguments makes the arguments' object from --args or from pairs.
-func parseArguments(object string, pairs []string) (json.RawMessage, error) {
-	if object != "" {
+// parseArguments makes the arguments' object from --args, if it was given, or
+// from pairs.
+func parseArguments(object *string, pairs []string) (json.RawMessage, error) {
+	if object != nil {
 		var members map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(object), &members); err != nil {
-			return nil, fmt.Errorf("--args must be one JSON object: %w", err)
+		if json.Unmarshal([]byte(*object), &members) != nil || members == nil {
+			return nil, fmt.Errorf("--args must be one JSON object, and %q is none", *object)
 		}
 		if len(pairs) > 0 {
 			return nil, fmt.Errorf("give arguments with --args or as %s, not both", pairs[0])
 		}
-		return json.RawMessage(object), nil
+		return json.RawMessage(*object), nil
 	}
 	members := map[string]json.RawMessage{}
 	for _, pair := range pairs {
 		name, value, err := parsePair(pair)
 		if err != nil {
 			return nil, err
+		}
+		if members[name] != nil {
+			return nil, fmt.Errorf("%s is given twice", name)
 		}
 		members[name] = value
 	}

@@ -90,13 +90,34 @@ run conch with the file's name. Every revision of the protocol is spoken.`,
   conch call server.sh greet name=Ada   call one tool and print what it says`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Version:       buildVersion(),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("there is no command and no script %q; see conch --help", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SetVersionTemplate(versionText() + "\n")
+	root.SetHelpCommand(newHelp())
 	root.AddCommand(newServe(), newCall(), newTools(), newVersion())
 	// Cobra adds these two at execution; withServe must know them before.
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root
+}
+
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show how to use a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return fmt.Errorf("there is no command %q to help with", strings.Join(args, " "))
+			}
+			return about.Help()
+		},
+	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"math"
+	"os/exec"
 	"runtime"
 	"strconv"
 	"strings"
@@ -17,7 +18,7 @@ import (
 type serverFlags struct {
 	tools, config string
 	bash          string
-	concurrency   int
+	concurrency   count
 	timeout       time.Duration
 	maxOutput     size
 	log           logFlags
@@ -28,7 +29,8 @@ func (f *serverFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.tools, "tools", "", "the list of tools (default: $MCP_TOOLS_LIST_FILE, or tools.json beside SCRIPT)")
 	flags.StringVar(&f.config, "config", "", "the server's description (default: $MCP_CONFIG_FILE, or config.json beside SCRIPT)")
 	flags.StringVar(&f.bash, "bash", "bash", "the bash to run scripts with")
-	flags.IntVar(&f.concurrency, "concurrency", max(4, 2*runtime.NumCPU()), "how many calls may run at once; others wait")
+	f.concurrency = count(max(4, 2*runtime.NumCPU()))
+	flags.Var(&f.concurrency, "concurrency", "how many calls may run at once; others wait")
 	flags.DurationVar(&f.timeout, "timeout", 0, "how long a call may take, such as 30s; 0 means as long as it likes")
 	f.maxOutput = 10 << 20
 	flags.Var(&f.maxOutput, "max-output", "how much a call may print")
@@ -37,12 +39,13 @@ func (f *serverFlags) register(cmd *cobra.Command) {
 
 func (f *serverFlags) check() error {
 	switch {
-	case f.concurrency < 1 || f.concurrency > maxConcurrency:
-		return fmt.Errorf("--concurrency is %d; it must be from 1 to %d", f.concurrency, maxConcurrency)
 	case f.timeout < 0:
 		return fmt.Errorf("--timeout is %v; it must not be negative", f.timeout)
 	case f.maxOutput < 1:
 		return fmt.Errorf("--max-output must be at least 1")
+	}
+	if _, err := exec.LookPath(f.bash); err != nil {
+		return fmt.Errorf("there is no %s to run scripts with (--bash)", f.bash)
 	}
 	return f.log.check()
 }
@@ -70,6 +73,35 @@ func (f *connectionFlags) check() error {
 		return fmt.Errorf("--drain is %v; it must not be negative", f.drain)
 	}
 	return nil
+}
+
+// count is a number of calls as a flag.
+type count int
+
+// String implements pflag.Value.
+func (c *count) String() string { return strconv.Itoa(int(*c)) }
+
+// Set implements pflag.Value.
+func (c *count) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > maxConcurrency {
+		return fmt.Errorf("expected a number from 1 to %d", maxConcurrency)
+	}
+	*c = count(n)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (c *count) Type() string { return "count" }
+
+// atLeast takes so many arguments, or tells what is missing.
+func atLeast(n int, missing string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= n || cmd.ArgsLenAtDash() >= 0 {
+			return nil
+		}
+		return fmt.Errorf("%s; see %s --help", missing, cmd.CommandPath())
+	}
 }
 
 // size is a number of bytes as a flag.

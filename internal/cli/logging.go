@@ -68,7 +68,7 @@ func (l *logs) open(path string, toStderr bool) error {
 	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return fmt.Errorf("open the log file: %w", err)
+		return err
 	}
 	l.file = file
 	h := l.flags.handler(file)

@@ -28,7 +28,7 @@ prints is the result, and a status other than 0 makes that an error.`,
 		Example: `  conch serve server.sh
   conch serve --timeout 30s --log-file server.log server.sh
   conch serve server.sh -- --verbose     gives --verbose to the script`,
-		Args: cobra.MinimumNArgs(1),
+		Args: atLeast(1, "name the SCRIPT to serve"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := connection.check(); err != nil {
 				return err
@@ -58,6 +58,9 @@ func serve(ctx context.Context, script string, args []string, flags serverFlags,
 	}
 	for _, p := range problems {
 		log.Warn(p)
+	}
+	if _, err := s.config.Read(); err != nil {
+		log.Warn(err.Error())
 	}
 	log.Info("serving", "script", script, "version", buildVersion(), "bash", s.script.Bash)
 	err = wire.Serve(ctx, s.host.Server(), os.Stdin, os.Stdout, wire.Options{

@@ -62,9 +62,12 @@ func startServer(ctx context.Context, script string, args []string, flags server
 	log := s.logs.logger()
 	s.shell, err = shell.Start(ctx, shell.Options{
 		Bash: flags.bash, Script: script, Args: args, Dir: dir, Output: os.Stderr,
-		Workers: flags.concurrency, Lifeline: s.lifeline, Log: log,
+		Workers: int(flags.concurrency), Lifeline: s.lifeline, Log: log,
 	})
 	if err != nil {
+		if flags.bash != "bash" {
+			err = fmt.Errorf("%w (run by --bash %s)", err, flags.bash)
+		}
 		return nil, err
 	}
 	s.script = s.shell.Script()
@@ -147,13 +150,17 @@ func (s *server) tmpdir() string {
 }
 
 func (s *server) openLog(flags logFlags) error {
-	path := flags.file
+	path, from := flags.file, "--log-file"
 	if path == "" {
-		if path = s.script.Variables["MCP_LOG_FILE"]; path != "" {
+		path, from = s.script.Variables["MCP_LOG_FILE"], "MCP_LOG_FILE"
+		if path != "" {
 			path = s.inScriptDir(path)
 		}
 	}
-	return s.logs.open(path, s.script.Variables["MCP_LOG_STDERR"] == "1")
+	if err := s.logs.open(path, s.script.Variables["MCP_LOG_STDERR"] == "1"); err != nil {
+		return fmt.Errorf("write the log where %s says: %w", from, err)
+	}
+	return nil
 }
 
 // toolFunctions lists the tools that are implemented, sorted.

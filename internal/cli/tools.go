@@ -27,7 +27,7 @@ functions disagree.`,
 		Example: `  conch tools server.sh
   conch tools --json server.sh
   conch tools -- npx some-server`,
-		Args: cobra.MinimumNArgs(1),
+		Args: atLeast(1, "name the SCRIPT whose tools to show"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			target, rest, err := newTarget(cmd, args, flags)
 			if err != nil {
@@ -63,36 +63,53 @@ functions disagree.`,
 func (t target) tools(ctx context.Context) (tools []json.RawMessage, problems []string, err error) {
 	var list json.RawMessage
 	if t.command != nil {
-		list, err = t.askCommand(ctx, func(c *mcp.ClientSession) (any, error) { return listAll(ctx, c) })
-	} else {
-		err = t.withScript(ctx, func(s *server) (err error) {
-			if problems, err = s.host.Problems(s.toolFunctions()); err != nil {
-				return err
-			}
-			list, err = s.ask(ctx, "tools/list", json.RawMessage(`{}`))
-			return err
-		})
+		tools, err := t.listCommand(ctx)
+		return tools, nil, err
 	}
+	err = t.withScript(ctx, func(s *server) (err error) {
+		if problems, err = s.host.Problems(s.toolFunctions()); err != nil {
+			return err
+		}
+		list, err = s.ask(ctx, "tools/list", json.RawMessage(`{}`))
+		return err
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	var result struct{ Tools []json.RawMessage }
-	if err := json.Unmarshal(list, &result); err != nil {
-		return nil, nil, fmt.Errorf("read the list of tools: %w", err)
-	}
-	return result.Tools, problems, nil
+	tools, err = toolsOf(list)
+	return tools, problems, err
 }
 
-// listAll follows the pages of a list.
-func listAll(ctx context.Context, c *mcp.ClientSession) (*mcp.ListToolsResult, error) {
-	all := &mcp.ListToolsResult{Tools: []*mcp.Tool{}}
-	for tool, err := range c.Tools(ctx, nil) {
-		if err != nil {
-			return nil, err
-		}
-		all.Tools = append(all.Tools, tool)
+// toolsOf takes the tools out of a tools/list result, each as it was sent.
+func toolsOf(result json.RawMessage) ([]json.RawMessage, error) {
+	var list struct{ Tools []json.RawMessage }
+	if err := json.Unmarshal(result, &list); err != nil {
+		return nil, fmt.Errorf("read the list of tools: %w", err)
 	}
-	return all, nil
+	return list.Tools, nil
+}
+
+// listCommand follows the pages of a command's list.
+func (t target) listCommand(ctx context.Context) (tools []json.RawMessage, err error) {
+	err = t.withCommand(ctx, func(c *mcp.ClientSession, last func() json.RawMessage) error {
+		params := &mcp.ListToolsParams{}
+		for {
+			page, err := c.ListTools(ctx, params)
+			if err != nil {
+				return err
+			}
+			raw, err := toolsOf(last())
+			if err != nil {
+				return err
+			}
+			tools = append(tools, raw...)
+			if page.NextCursor == "" {
+				return nil
+			}
+			params.Cursor = page.NextCursor
+		}
+	})
+	return tools, err
 }
 
 func printTools(out io.Writer, tools []json.RawMessage, problems []string) error {

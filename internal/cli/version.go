@@ -17,9 +17,13 @@ func newVersion() *cobra.Command {
 		Short: "Print the version of conch",
 		Args:  cobra.NoArgs,
 		Run: func(cmd *cobra.Command, _ []string) {
-			fmt.Fprintf(cmd.OutOrStdout(), "conch %s (%s %s/%s)\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			fmt.Fprintln(cmd.OutOrStdout(), versionText())
 		},
 	}
+}
+
+func versionText() string {
+	return fmt.Sprintf("conch %s (%s %s/%s)", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 func buildVersion() string {

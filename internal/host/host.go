@@ -95,15 +95,11 @@ func (h *Host) Problems(functions []string) ([]string, error) {
 		}
 	}
 	for _, name := range functions {
-		if tools.Lookup(name) == nil && !mentioned(problems, name) {
+		if !tools.Declares(name) {
 			problems = append(problems, fmt.Sprintf("there is a function tool_%s, but the tools list does not declare %s; it is not served", name, name))
 		}
 	}
 	return problems, nil
-}
-
-func mentioned(problems []string, name string) bool {
-	return slices.Contains(problems, name)
 }
 
 // middleware stands before the engine's own methods. It answers those that

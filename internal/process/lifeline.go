@@ -86,7 +86,7 @@ func (l *Lifeline) start() error {
 	cmd.Stdin = r
 	// A session of its own keeps it from signals meant for this process.
 	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}
-	cmd.Env = []string{"GOMAXPROCS=1"}
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	cmd.Dir = "/"
 	ended, err := l.reaper.start(cmd)
 	if err != nil {

@@ -167,8 +167,7 @@ func (c *conn) cancel(params json.RawMessage) {
 	r.silenced = true
 	c.mu.Unlock()
 	c.opts.Log.Info("cancelled", "method", r.method, "id", id.Raw())
-	number, _ := json.Marshal(map[string]int64{"requestId": r.number})
-	r.session.send(&jsonrpc.Request{Method: "notifications/cancelled", Params: number})
+	r.session.cancel(r.number)
 }
 
 // request hands a request to the session of its era, or tells why not.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"sync"
 
@@ -71,6 +72,13 @@ func (s *session) send(m jsonrpc.Message) {
 	case s.in <- m:
 	case <-s.closed:
 	}
+}
+
+// cancel has the engine end the request that it knows by number.
+func (s *session) cancel(number int64) {
+	s.send(&jsonrpc.Request{
+		Method: "notifications/cancelled", Params: fmt.Appendf(nil, `{"requestId":%d}`, number),
+	})
 }
 
 // end makes the engine see the end of its input. A nil session has none.

@@ -168,23 +168,30 @@ func (c *conn) drain() {
 	}
 }
 
-// stop ends the sessions, which cancels what is in flight, and waits for it.
+// stop cancels what is in flight, waits for its end, and ends the sessions. In
+// that order: the engine does not tell of the end of a request whose session
+// has ended.
 func (c *conn) stop() {
 	c.mu.Lock()
+	sessions := []*session{c.legacy, c.modern}
+	var running []*request
 	for _, r := range c.byNumber {
 		r.silenced = true
-	}
-	sessions := []*session{c.legacy, c.modern}
-	for _, r := range c.byNumber {
+		if r.session != nil && !r.replying {
+			running = append(running, r)
+		}
 		sessions = append(sessions, r.session)
 	}
 	c.mu.Unlock()
-	for _, s := range sessions {
-		s.end()
+	for _, r := range running {
+		r.session.cancel(r.number)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), stopping)
 	defer cancel()
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.wait(ctx, c.ended)
+	c.mu.Unlock()
+	for _, s := range sessions {
+		s.end()
+	}
 }

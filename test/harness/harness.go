@@ -122,7 +122,9 @@ func Serve(t testing.TB, args ...string) *Server {
 	t.Helper()
 	s := &Server{t: t, Tmp: t.TempDir(), Run: t.TempDir(), lines: make(chan string, 10000), exited: make(chan struct{})}
 	s.Cmd = exec.Command(Binary(t), append([]string{"serve"}, args...)...)
-	s.Cmd.Env = append(os.Environ(), "TMPDIR="+s.Tmp, "XDG_RUNTIME_DIR="+s.Run)
+	s.Cmd.Env = append(os.Environ(), "TMPDIR="+s.Tmp, "XDG_RUNTIME_DIR="+s.Run,
+		// A race-enabled process would linger for a second at its end.
+		"GORACE=atexit_sleep_ms=0")
 	s.Cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	s.Cmd.Stderr = lockedWriter{s}
 	stdin, err := s.Cmd.StdinPipe()

@@ -32,7 +32,7 @@ func parseTools(text []byte) (*catalog.Tools, error) {
 	}
 	tools := list["tools"]
 	if tools == nil || string(tools) == "null" {
-		return catalog.NewTools(nil, nil), nil
+		return catalog.NewTools(nil, nil, nil), nil
 	}
 	var entries []json.RawMessage
 	if tools[0] != '[' || json.Unmarshal(tools, &entries) != nil {
@@ -57,19 +57,19 @@ func collect(entries []json.RawMessage) *catalog.Tools {
 			tools = append(tools, tool)
 		}
 	}
-	once := tools[:0]
+	var once []*catalog.Tool
+	var twice []string
 	for _, tool := range tools {
-		switch count[tool.Name] {
-		case 1:
+		switch n := count[tool.Name]; {
+		case n == 1:
 			once = append(once, tool)
-		case 0:
-			// Its problem has been told.
-		default:
-			problems = append(problems, fmt.Sprintf("the tools list declares %s %d times; it is not served", tool.Name, count[tool.Name]))
+		case n > 1:
+			problems = append(problems, fmt.Sprintf("the tools list declares %s %d times; it is not served", tool.Name, n))
+			twice = append(twice, tool.Name)
 			count[tool.Name] = 0
 		}
 	}
-	return catalog.NewTools(once, problems)
+	return catalog.NewTools(once, twice, problems)
 }
 
 func parseTool(entry json.RawMessage) (tool *catalog.Tool, problem string) {
