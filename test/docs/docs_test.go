@@ -1,0 +1,209 @@
+// Package docs_test holds the documentation to its word: what it says to type
+// is typed, and what it says comes back must come back.
+//
+// The convention, for README.md, docs/ and the examples' README.md:
+//
+//   - a block fenced "sh" is run by Bash, in a directory that holds a copy of
+//     examples/ and is shared by the blocks of one document; it must end with
+//     status 0, or with 1 when it is fenced "sh status=1";
+//   - a block fenced "text" right behind it is what it prints, on either
+//     descriptor; a line "…" in it stands for any number of lines;
+//   - a block fenced with a second word, "bash server.sh" or "json tools.json",
+//     is written to a file of that name first;
+//   - everything else is for reading only.
+package docs_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/conch-mcp/conch/test/harness"
+)
+
+func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
+
+// documents lists the documentation, as paths from the repository's top.
+func documents(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*/*.md"} {
+		paths, err := filepath.Glob(filepath.Join(harness.Root(), pattern))
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("no document matches %s: %v", pattern, err)
+		}
+		for _, path := range paths {
+			document, err := filepath.Rel(harness.Root(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, document)
+		}
+	}
+	return all
+}
+
+func read(t *testing.T, document string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(harness.Root(), document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestWhatTheDocumentsSayToTypeDoesWhatTheySay(t *testing.T) {
+	ran := 0
+	for _, document := range documents(t) {
+		t.Run(document, func(t *testing.T) {
+			w := newWorkplace(t)
+			list := blocks(t, read(t, document))
+			for i, b := range list {
+				if b.file != "" {
+					w.write(b.file, b.text)
+				}
+				if b.language != "sh" {
+					continue
+				}
+				ran++
+				output, status := w.run(b.text)
+				if status != b.status {
+					t.Errorf("%s:%d: status %d, not %d, of\n%s\nIt printed:\n%s", document, b.line, status, b.status, b.text, output)
+				}
+				if i+1 == len(list) || !list[i+1].follows {
+					continue
+				}
+				if want := list[i+1].text; !matches(output, want) {
+					t.Errorf("%s:%d: wanted\n%s\nand got\n%s", document, b.line, want, output)
+				}
+			}
+		})
+	}
+	if ran == 0 {
+		t.Error("no document says anything to type")
+	}
+}
+
+// workplace is where the blocks of one document run.
+type workplace struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+func newWorkplace(t *testing.T) workplace {
+	t.Helper()
+	dir, bin := t.TempDir(), t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(harness.Root(), "examples"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(harness.Binary(t), filepath.Join(bin, "conch")); err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+dir, "TMPDIR="+t.TempDir(), "XDG_RUNTIME_DIR="+t.TempDir())
+	return workplace{t, dir, env}
+}
+
+func (w workplace) write(name, text string) {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text+"\n"), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// run runs commands as a person would who pastes them one after the other.
+func (w workplace) run(commands string) (output string, status int) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), harness.Deadline)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", commands)
+	cmd.Dir, cmd.Env = w.dir, w.env
+	var printed bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &printed, &printed
+	err := cmd.Run()
+	if cmd.ProcessState == nil || ctx.Err() != nil {
+		w.t.Fatalf("run %s: %v\n%s", commands, err, printed.String())
+	}
+	return strings.TrimRight(printed.String(), "\n"), cmd.ProcessState.ExitCode()
+}
+
+// matches compares line by line, white space at their ends aside.
+func matches(output, want string) bool {
+	var pattern strings.Builder
+	for line := range strings.Lines(want + "\n") {
+		line = strings.TrimRight(line, " \n")
+		if line == "…" {
+			pattern.WriteString(`(.*\n)*`)
+			continue
+		}
+		pattern.WriteString(regexp.QuoteMeta(line) + ` *\n`)
+	}
+	return regexp.MustCompile(`\A` + pattern.String() + `\z`).MatchString(output + "\n")
+}
+
+func TestLinksBetweenDocumentsLeadSomewhere(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
+	seen := 0
+	for _, document := range documents(t) {
+		for _, found := range link.FindAllStringSubmatch(read(t, document), -1) {
+			target := found[1]
+			if strings.Contains(target, "://") {
+				continue
+			}
+			seen++
+			path := filepath.Join(harness.Root(), filepath.Dir(document), target)
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("%s links to %s, which is not there", document, target)
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("no document links to another")
+	}
+}
+
+func TestEveryFlagOfServeIsToldOfInOperations(t *testing.T) {
+	help, err := exec.Command(harness.Binary(t), "serve", "--help").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := regexp.MustCompile(`--[a-z][a-z-]+`).FindAllString(string(help), -1)
+	if len(flags) < 10 {
+		t.Fatalf("the help tells of %q only", flags)
+	}
+	operations := read(t, "docs/operations.md")
+	for _, flag := range flags {
+		if flag == "--help" || flag == "--verbose" {
+			continue
+		}
+		if !strings.Contains(operations, "`"+flag) {
+			t.Errorf("docs/operations.md does not tell of %s", flag)
+		}
+	}
+}
+
+func TestEveryDecisionIsListedAndNumberedInTurn(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join(harness.Root(), "docs/decisions/[0-9]*.md"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("there are no decisions: %v", err)
+	}
+	index := read(t, "docs/decisions/README.md")
+	for i, path := range paths {
+		name := filepath.Base(path)
+		if !strings.Contains(index, "("+name+")") {
+			t.Errorf("docs/decisions/README.md does not list %s", name)
+		}
+		if number := strings.Split(name, "-")[0]; number != number4(i+1) {
+			t.Errorf("%s should be number %s", name, number4(i+1))
+		}
+		heading, _, _ := strings.Cut(read(t, "docs/decisions/"+name), "\n")
+		if !strings.HasPrefix(heading, "# "+number4(i+1)+". ") {
+			t.Errorf("%s begins with %q, not with its number", name, heading)
+		}
+	}
+}
