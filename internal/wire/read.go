@@ -250,8 +250,6 @@ func (c *conn) forget(r *request) {
 	delete(c.byNumber, r.number)
 	delete(c.tokens, r.token)
 	c.bytes -= r.bytes
-	if r.session != c.legacy && r.session != c.modern {
-		c.retire(r.session)
-	}
+	c.retire(r.session)
 	c.changed.Broadcast()
 }

@@ -120,7 +120,7 @@ func (c *conn) reply(r *request, m *jsonrpc.Response) []byte {
 		return c.errorReply(wireError(r, m.Error))
 	}
 	if r.method == "initialize" {
-		c.negotiate(m.Result)
+		c.settle(r.session, message.Text(message.Member(m.Result, "protocolVersion")))
 	}
 	result := plain(m.Result)
 	b := make([]byte, 0, len(result)+len(r.id.Raw())+40)
@@ -129,16 +129,6 @@ func (c *conn) reply(r *request, m *jsonrpc.Response) []byte {
 	b = append(b, `,"result":`...)
 	b = append(b, result...)
 	return append(b, '}')
-}
-
-// negotiate notes the revision that an initialize result has settled.
-func (c *conn) negotiate(result json.RawMessage) {
-	var revision string
-	if json.Unmarshal(message.Member(result, "protocolVersion"), &revision) == nil {
-		c.mu.Lock()
-		c.negotiated = revision
-		c.mu.Unlock()
-	}
 }
 
 // wireError makes an error of the engine's fit for a client: no text of the
