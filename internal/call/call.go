@@ -7,11 +7,13 @@
 package call
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/conch-mcp/conch/internal/process"
@@ -33,10 +35,12 @@ type Limits struct {
 // A Runner runs calls, each in a fork of one server's shell. It is safe for
 // concurrent use.
 type Runner struct {
-	shell  *shell.Server
-	limits Limits
-	dirs   *dirs
-	log    *slog.Logger
+	shell    *shell.Server
+	limits   Limits
+	lifeline *process.Lifeline
+	dirs     *dirs
+	log      *slog.Logger
+	running  atomic.Int64 // calls under way
 }
 
 // NewRunner returns a Runner whose calls have their directories below tmp.
@@ -45,7 +49,7 @@ func NewRunner(s *shell.Server, limits Limits, tmp string, l *process.Lifeline, 
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{shell: s, limits: limits, dirs: d, log: log}, nil
+	return &Runner{shell: s, limits: limits, lifeline: l, dirs: d, log: log}, nil
 }
 
 // End says why a call ended.
@@ -83,17 +87,39 @@ func (r *Runner) Run(ctx context.Context, tool string, arguments json.RawMessage
 		return Outcome{}, fmt.Errorf("run %s: %w: %w", tool, ErrDirectory, err)
 	}
 	defer r.dirs.drop(dir)
+	r.running.Add(1)
+	defer r.running.Add(-1)
 	if err := w.Start(shell.Job{Tool: tool, Dir: dir, Arguments: arguments}); err != nil {
 		r.shell.Release(w)
 		return Outcome{}, err
 	}
 	outcome := r.watch(ctx, w)
-	if outcome.End == Lost {
+	r.endOrphans(dir)
+	if outcome.End == Lost || outcome.Status >= signalled {
+		// One that was killed may not even have begun; whoever is next in this
+		// worker must not find its wake-up.
 		r.shell.Lose(w)
 	} else {
 		r.shell.Release(w)
 	}
 	return outcome, nil
+}
+
+// signalled is the least status of a shell that was ended by a signal.
+const signalled = 128
+
+// endOrphans kills what the call in dir has left in groups of its own: a tool
+// may turn job control on. Only who left for a session of its own is let go.
+func (r *Runner) endOrphans(dir string) {
+	if !r.lifeline.HasOrphans() {
+		return
+	}
+	marker := []byte("MCP_CALL_TMPDIR=" + dir + "\x00")
+	r.lifeline.EndOrphans(r.shell.Session(), func(pid int) bool {
+		// A forked shell does not show its variables; when no other call runs,
+		// it must be this one's.
+		return r.running.Load() == 1 || bytes.Contains(process.Environment(pid), marker)
+	})
 }
 
 // Close removes what the Runner keeps. No call may be under way.

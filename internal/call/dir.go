@@ -28,9 +28,10 @@ type dirs struct {
 	log      *slog.Logger
 	count    atomic.Int64
 
-	spare  chan string // empty directories that wait for a call
-	trash  chan string // directories that wait for their removal
-	closed chan struct{}
+	spare   chan string // empty directories that wait for a call
+	trash   chan string // directories that wait for their removal
+	closing chan struct{}
+	closed  chan struct{}
 }
 
 // newDirs puts the calls' directories below tmp and on the lifeline's record.
@@ -41,15 +42,21 @@ func newDirs(tmp string, l *process.Lifeline, log *slog.Logger) (*dirs, error) {
 	}
 	d := &dirs{
 		base: filepath.Join(tmp, "conch-"+rand.Text()[:12]), lifeline: l, log: log,
-		spare: make(chan string, 16), trash: make(chan string, 64), closed: make(chan struct{}),
+		spare: make(chan string, 16), trash: make(chan string, 64),
+		closing: make(chan struct{}), closed: make(chan struct{}),
 	}
 	if err := l.Remove(d.base); err != nil {
 		return nil, err
 	}
 	go func() {
 		defer close(d.closed)
-		for old := range d.trash {
-			d.remove(old)
+		for {
+			select {
+			case old := <-d.trash:
+				d.remove(old)
+			case <-d.closing:
+				return
+			}
 		}
 	}()
 	return d, nil
@@ -143,7 +150,7 @@ func (d *dirs) remove(path string) {
 
 // close removes all there is. No call may be under way.
 func (d *dirs) close() {
-	close(d.trash)
+	close(d.closing)
 	<-d.closed
 	d.remove(d.base)
 }

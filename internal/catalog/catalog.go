@@ -14,6 +14,9 @@ type Tool struct {
 	// its white space. Where inputSchema is missing or not the object the
 	// protocol demands, the least one that clients accept stands in its place.
 	Entry json.RawMessage
+	// Bare is Entry with the least inputSchema, for when the author's is of no
+	// use: clients drop a whole list over one that is no schema.
+	Bare json.RawMessage
 	// InputSchema is what arguments must conform to, the author's JSON; nil
 	// when there is none.
 	InputSchema json.RawMessage

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -100,7 +101,17 @@ func parseArguments(object *string, pairs []string) (json.RawMessage, error) {
 		}
 		members[name] = value
 	}
-	return json.Marshal(members)
+	return encode(members)
+}
+
+// encode is json.Marshal without the escapes for web pages, so that a tool
+// sees its arguments as they were typed.
+func encode(value any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(value)
+	return bytes.TrimSpace(b.Bytes()), err
 }
 
 func parsePair(pair string) (name string, value json.RawMessage, err error) {
@@ -111,7 +122,7 @@ func parsePair(pair string) (name string, value json.RawMessage, err error) {
 		return "", nil, fmt.Errorf("%q is no argument; write name=text or name:=json", pair)
 	}
 	if !isJSON {
-		value, err = json.Marshal(text)
+		value, err = encode(text)
 		return name, value, err
 	}
 	if !json.Valid([]byte(text)) {

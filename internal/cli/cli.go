@@ -42,6 +42,7 @@ func Main(args []string) int {
 		}
 		return 0
 	}
+	process.KeepDescriptors()
 	root := newRoot()
 	root.SetArgs(withServe(root, args))
 	err := root.Execute()

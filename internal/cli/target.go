@@ -46,7 +46,7 @@ func newTarget(cmd *cobra.Command, args []string, flags serverFlags) (t target, 
 }
 
 func (t target) call(ctx context.Context, tool string, arguments json.RawMessage) (json.RawMessage, error) {
-	params, err := json.Marshal(map[string]any{"name": tool, "arguments": arguments})
+	params, err := encode(map[string]any{"name": tool, "arguments": arguments})
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/conch-mcp/conch/internal/call"
 	"github.com/conch-mcp/conch/internal/catalog"
+	"github.com/conch-mcp/conch/internal/message"
 	"github.com/conch-mcp/conch/internal/schema"
 	"github.com/conch-mcp/conch/internal/shell"
 )
@@ -29,7 +30,7 @@ func (h *Host) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Resu
 	}
 	tool := tools.Lookup(name)
 	if tool == nil || !h.opts.Exists(name) {
-		return nil, invalidParams("unknown tool %q", clip(name))
+		return nil, invalidParams("unknown tool %q", message.Clip(name))
 	}
 	if len(arguments) == 0 {
 		arguments = json.RawMessage(`{}`)
@@ -161,13 +162,4 @@ func (h *Host) schema(tools *catalog.Tools, tool *catalog.Tool) (*schema.Schema,
 		c.schema, c.err = schema.Compile(tool.InputSchema)
 	})
 	return c.schema, c.err
-}
-
-// clip keeps what a message repeats of a client's text within bounds.
-func clip(s string) string {
-	const most = 128
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }

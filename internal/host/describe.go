@@ -81,9 +81,14 @@ func (h *Host) listTools(req *mcp.ListToolsRequest) (mcp.Result, error) {
 	}
 	entries := []json.RawMessage{}
 	for _, tool := range tools.List {
-		if h.opts.Exists(tool.Name) {
-			entries = append(entries, tool.Entry)
+		if !h.opts.Exists(tool.Name) {
+			continue
 		}
+		if _, err := h.schema(tools, tool); err != nil {
+			entries = append(entries, tool.Bare)
+			continue
+		}
+		entries = append(entries, tool.Entry)
 	}
 	var f fields
 	f.addRaw("tools", joinArray(entries))

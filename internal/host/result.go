@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/conch-mcp/conch/internal/message"
 )
 
 // rawResult is a result whose JSON is made here, in the author's own bytes
@@ -14,8 +16,8 @@ type rawResult struct {
 	text json.RawMessage
 }
 
-// MarshalJSON implements [json.Marshaler].
-func (r *rawResult) MarshalJSON() ([]byte, error) { return r.text, nil }
+// MarshalJSON implements [json.Marshaler]. The transport takes the shield off.
+func (r *rawResult) MarshalJSON() ([]byte, error) { return message.Shield(r.text), nil }
 
 // GetMeta tells the engine that there is metadata already, or it would add its
 // own for no use.
@@ -59,11 +61,13 @@ func (f *fields) mergedInto(object json.RawMessage) json.RawMessage {
 // marshal encodes values that cannot fail to be: strings, numbers, and lists
 // of them.
 func marshal(value any) json.RawMessage {
-	text, err := json.Marshal(value)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
 		panic(err)
 	}
-	return text
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
 func joinArray(elements []json.RawMessage) json.RawMessage {

@@ -68,8 +68,12 @@ func integer(literal string) (form string, ok bool) {
 	if !hasPower {
 		return sign + trimmed + "e" + strconv.FormatInt(shift, 10), shift >= 0
 	}
+	// Longer ones would take long to read, and no peer counts that far.
+	if len(power) > 40 {
+		return "", false
+	}
 	exponent, good := new(big.Int).SetString(strings.TrimPrefix(power, "+"), 10)
-	if !good || len(power) > 40 {
+	if !good {
 		return "", false
 	}
 	exponent.Add(exponent, big.NewInt(shift))

@@ -67,7 +67,7 @@ func Check(text []byte) *Error {
 		return parseError("Parse error: the message is not valid UTF-8")
 	case bytes.IndexByte(text, 0) >= 0:
 		return parseError("Parse error: the message holds a NUL byte")
-	case json.Valid(text), tooDeep(text):
+	case json.Valid(shallow(text)):
 		return nil
 	case bytes.HasPrefix(text, []byte("\ufeff")):
 		return parseError("Parse error: the message begins with a byte order mark")
@@ -75,20 +75,23 @@ func Check(text []byte) *Error {
 	return parseError("Parse error: expected exactly one JSON document per line")
 }
 
-// Parse cuts a message out of text, which [Check] has let pass.
+// Parse cuts a message out of text, which [Check] has let pass. With an error
+// that concerns params alone it returns the message all the same.
 func Parse(text []byte) (Message, *Error) {
 	text = bytes.TrimLeft(text, " \t\r\n")
 	if len(text) == 0 || text[0] != '{' {
 		return Message{}, invalidRequest(ID{}, "expected a JSON object")
 	}
-	e, err := cutEnvelope(text)
+	pruned := shallow(text)
+	e, err := cutEnvelope(pruned)
 	if err != nil {
 		return Message{}, err
 	}
-	if tooDeep(text) {
-		return Message{}, &Error{Code: CodeInvalidParams, Message: fmt.Sprintf("Invalid params: the message nests deeper than %d levels", MaxDepth), ID: e.id}
+	m, err := e.message()
+	if err == nil && len(pruned) < len(text) {
+		err = &Error{Code: CodeInvalidParams, Message: fmt.Sprintf("Invalid params: the message nests deeper than %d levels", MaxDepth), ID: e.id}
 	}
-	return e.message()
+	return m, err
 }
 
 // envelope is the top level of a message, uninterpreted.
@@ -106,7 +109,7 @@ func cutEnvelope(text []byte) (envelope, *Error) {
 	seen := map[string]bool{}
 	ok := eachMember(text, func(key string, _ int, value json.RawMessage) {
 		if seen[key] {
-			wrong = fmt.Sprintf("the member %q occurs twice", shorten(key))
+			wrong = fmt.Sprintf("the member %q occurs twice", Clip(key))
 			e.badID = e.badID || key == "id"
 		}
 		seen[key] = true
@@ -125,7 +128,7 @@ func cutEnvelope(text []byte) (envelope, *Error) {
 			e.error = true
 		default:
 			if name := strings.ToLower(key); isMember(name) {
-				wrong = fmt.Sprintf("the member %q must be written %q", shorten(key), name)
+				wrong = fmt.Sprintf("the member %q must be written %q", Clip(key), name)
 			}
 		}
 	})
@@ -160,13 +163,15 @@ func (e envelope) message() (Message, *Error) {
 	if string(e.jsonrpc) != `"2.0"` && Text(e.jsonrpc) != "2.0" {
 		return Message{}, invalidRequest(e.usableID(), `jsonrpc must be "2.0"`)
 	}
+	if e.method == nil && (e.result || e.error) {
+		// Never to be answered, whatever its id: two peers that did would go
+		// on for ever.
+		return Message{Kind: Response, ID: e.usableID()}, nil
+	}
 	if e.badID {
 		return Message{}, invalidRequest(ID{}, "id must be a string or an integer")
 	}
 	if e.method == nil {
-		if e.result || e.error {
-			return Message{Kind: Response, ID: e.id}, nil
-		}
 		return Message{}, invalidRequest(e.id, "there is no method")
 	}
 	if e.method[0] != '"' {
@@ -194,9 +199,9 @@ func Text(raw json.RawMessage) string {
 	return s
 }
 
-// shorten keeps what an error message repeats of a client's bytes within bounds.
-func shorten(s string) string {
-	const most = 40
+// Clip keeps what an error message repeats of a client's text within bounds.
+func Clip(s string) string {
+	const most = 100
 	if len(s) <= most {
 		return s
 	}

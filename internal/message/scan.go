@@ -2,22 +2,34 @@ package message
 
 import "encoding/json"
 
-// tooDeep reports whether text nests deeper than MaxDepth, strings aside.
-func tooDeep(text []byte) bool {
-	depth := 0
+// shallow returns text with a 0 in place of every array and object that begins
+// deeper than MaxDepth, or text itself where there is none. Brackets that do
+// not match are left for the validation of what is returned to find.
+func shallow(text []byte) []byte {
+	var out []byte
+	depth, from := 0, 0
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '"':
 			i = skipString(text, i) - 1
 		case '{', '[':
-			if depth++; depth > MaxDepth {
-				return true
+			if depth++; depth == MaxDepth+1 {
+				out = append(append(out, text[from:i]...), '0')
 			}
 		case '}', ']':
+			if depth == MaxDepth+1 {
+				from = i + 1
+			}
 			depth--
 		}
 	}
-	return false
+	switch {
+	case out == nil:
+		return text
+	case depth > MaxDepth:
+		return out
+	}
+	return append(out, text[from:]...)
 }
 
 // skipString returns the index behind the string that begins at i.
@@ -133,6 +145,9 @@ func Elements(text []byte) (elements []json.RawMessage, ok bool) {
 	i := skipSpace(text, 1)
 	for i < len(text) && text[i] != ']' {
 		end := skipValue(text, i)
+		if end == i {
+			return nil, false
+		}
 		elements = append(elements, trimRight(text[i:end]))
 		i = skipSpace(text, end)
 		if i < len(text) && text[i] == ',' {

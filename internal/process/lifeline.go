@@ -33,6 +33,7 @@ type Lifeline struct {
 	command []string
 
 	mu     sync.Mutex
+	record map[int]Group // what groups holds, by slot
 	groups *os.File
 	trees  *os.File
 	hold   *os.File        // the sentinel reads the other end; only this process holds this one
@@ -47,7 +48,7 @@ type Lifeline struct {
 // argument; command must end up in [Sentinel]. dir must exist, be private to
 // this user, and is itself removed by the sentinel.
 func NewLifeline(dir string, command []string) (*Lifeline, error) {
-	l := &Lifeline{dir: dir, command: command, done: make(chan struct{})}
+	l := &Lifeline{dir: dir, command: command, record: map[int]Group{}, done: make(chan struct{})}
 	var err error
 	if l.reaper, err = newReaper(); err != nil {
 		return nil, err
@@ -133,13 +134,28 @@ func (l *Lifeline) keep() {
 }
 
 // Record puts g on record in slot, in place of what the slot held. It must be
-// called before g runs anything that may outlive this process.
+// called before g runs anything that may outlive this process. Slot 0 is for a
+// group that leads a session; all of that session ends with it.
 func (l *Lifeline) Record(slot int, g Group) error {
+	l.mu.Lock()
+	l.record[slot] = g
+	l.mu.Unlock()
 	line := fmt.Appendf(nil, "%*d\n", slotWidth-1, int(g))
 	if _, err := l.groups.WriteAt(line, int64(slot)*slotWidth); err != nil {
 		return fmt.Errorf("record a process group: %w", err)
 	}
 	return nil
+}
+
+func (l *Lifeline) onRecord(g Group) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, known := range l.record {
+		if known == g {
+			return true
+		}
+	}
+	return false
 }
 
 // Remove puts a path on record. One that ends in * stands for every path that
@@ -187,6 +203,9 @@ func Sentinel(dir string) error {
 	for _, g := range groups {
 		g.Kill()
 	}
+	if len(groups) > 0 {
+		KillSession(int(groups[0]))
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	for _, g := range groups {
@@ -199,6 +218,7 @@ func Sentinel(dir string) error {
 	return RemoveTree(dir)
 }
 
+// readGroups returns the groups on record by slot, 0 where there is none.
 func readGroups(path string) []Group {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -208,9 +228,10 @@ func readGroups(path string) []Group {
 	for line := range strings.Lines(string(data)) {
 		// A slot never written reads as NULs.
 		n, err := strconv.Atoi(strings.Trim(line, " \n\x00"))
-		if err == nil && n > 1 {
-			groups = append(groups, Group(n))
+		if err != nil {
+			n = 0
 		}
+		groups = append(groups, Group(n))
 	}
 	return groups
 }

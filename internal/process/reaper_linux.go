@@ -84,23 +84,40 @@ func (r *reaper) sweep() {
 // hasOrphans reports whether there may be processes that outlived the one that
 // started them.
 func (r *reaper) hasOrphans() bool {
+	var buf [256]byte
 	if r.children == nil {
 		return true
 	}
-	var buf [256]byte
 	n, err := r.children.ReadAt(buf[:], 0)
 	if err != nil && !errors.Is(err, io.EOF) || n == len(buf) {
 		return true
 	}
+	return len(r.strangers(buf[:n])) > 0
+}
+
+// orphans lists the processes that were adopted.
+func (r *reaper) orphans() []int {
+	if r.children == nil {
+		return nil
+	}
+	list, err := os.ReadFile(r.children.Name())
+	if err != nil {
+		return nil
+	}
+	return r.strangers(list)
+}
+
+// strangers picks the children out of a list that were not started here.
+func (r *reaper) strangers(list []byte) []int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, word := range bytes.Fields(buf[:n]) {
-		pid, err := strconv.Atoi(string(word))
-		if err != nil || r.own[pid] == nil {
-			return true
+	var pids []int
+	for _, word := range bytes.Fields(list) {
+		if pid, err := strconv.Atoi(string(word)); err == nil && r.own[pid] == nil {
+			pids = append(pids, pid)
 		}
 	}
-	return false
+	return pids
 }
 
 func (r *reaper) close() {

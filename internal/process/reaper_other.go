@@ -26,6 +26,8 @@ func (r *reaper) start(cmd *exec.Cmd) (<-chan struct{}, error) {
 
 func (r *reaper) hasOrphans() bool { return true }
 
+func (r *reaper) orphans() []int { return nil }
+
 func (r *reaper) close() {}
 
 func (g Group) reap() {}

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
+
+	"github.com/conch-mcp/conch/internal/process"
 )
 
 // A Job is what one call asks of the shell.
@@ -12,6 +15,8 @@ type Job struct {
 	Tool      string          // the function is tool_<Tool>; never empty, no newline
 	Dir       string          // MCP_CALL_TMPDIR; absolute, exists
 	Arguments json.RawMessage // one JSON object, the tool's $1
+
+	group process.Group // the subshell it is for
 }
 
 // inlineLimit is the size of a value up to which it goes into the job itself.
@@ -37,6 +42,7 @@ func (j Job) encode() (*encoding, error) {
 		return nil, fmt.Errorf("encode the arguments of %s: %w", j.Tool, err)
 	}
 	var e encoding
+	e.scalar("_conch_group", strconv.Itoa(int(j.group)))
 	e.scalar("_conch_tool", j.Tool)
 	e.scalar("MCP_CALL_TMPDIR", j.Dir)
 	e.scalar("_conch_arguments", arguments.String())
@@ -67,7 +73,7 @@ func (e *encoding) job() []byte { return append(e.names.Bytes(), e.values.Bytes(
 // scalar enters one variable.
 func (e *encoding) scalar(name, value string) {
 	if len(value) > inlineLimit || !isPlain(value) {
-		e.more.WriteString(name + "=")
+		e.more.WriteString("=" + name + " ")
 		writeEscaped(&e.more, value)
 		e.more.WriteByte('\n')
 		return
@@ -103,7 +109,7 @@ func (e *encoding) argument(m member) error {
 }
 
 func (e *encoding) array(name string, items []json.RawMessage) error {
-	fmt.Fprintf(&e.more, "%s:%d\n", name, len(items))
+	fmt.Fprintf(&e.more, ":%s %d\n", name, len(items))
 	for _, item := range items {
 		text, err := scalarText(item)
 		if err != nil {

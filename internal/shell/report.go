@@ -2,11 +2,16 @@ package shell
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Script is what a server script left behind in the shell that sourced it.
@@ -21,6 +26,54 @@ type failure struct{ status, line int }
 
 func (f *failure) Error() string {
 	return fmt.Sprintf("the shell ended with status %d at line %d", f.status, f.line)
+}
+
+// report is what a root shell has to tell, on its way.
+type report struct {
+	in   *os.File
+	hold *os.File // keeps reads from ending before the shell has begun to write
+	path string
+}
+
+func newReport(path string) (*report, error) {
+	f, err := makeFIFO(path, unix.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	in := os.NewFile(uintptr(f.fd), path)
+	hold, err := os.OpenFile(path, os.O_WRONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		in.Close()
+		os.Remove(path)
+		return nil, err
+	}
+	return &report{in, hold, path}, nil
+}
+
+func (r *report) close() {
+	r.in.Close()
+	r.hold.Close()
+	os.Remove(r.path)
+}
+
+// read waits for the report, for the end of the shell, or for that of ctx.
+func (r *report) read(ctx context.Context, done <-chan struct{}) (*Script, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		select {
+		case <-done:
+			// What it has written is read all the same.
+			r.hold.Close()
+		case <-ctx.Done():
+			_ = r.in.SetReadDeadline(time.Unix(1, 0))
+		}
+	}()
+	script, err := readReport(r.in)
+	cancel()
+	<-finished
+	return script, err
 }
 
 // readReport reads what the runtime's _conch_report or _conch_on_exit wrote:

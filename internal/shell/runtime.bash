@@ -6,51 +6,50 @@
 #   worker        forks the next call's subshell ahead, waits for its end
 #   subshell      waits to be woken, reads its job, runs the tool, ends
 #
-# Descriptors (high, so that scripts keep 3 to 9):
-#   200  root: orders come in; worker and subshell: what wakes the subshell
-#   201  root: the report goes out
+# While the script is sourced this file has no descriptor open: the script may
+# use any. Afterwards descriptor 47 is where orders come in, and in a worker
+# what wakes its subshells; below 10 scripts have theirs, from 10 up Bash saves
+# some, and at 63 and below it has those of <( ).
+#
 # A worker's events: "w PID", the worker is there; "r PID OUTPUT", the subshell
 # of that process group waits for a call; "d STATUS", it has ended.
 #
 # Bash 3.2 is enough. Functions and variables of this file begin with _conch_.
 # `builtin` stands before the builtins, since a script may define a function
-# called printf or read, and `command` before exec, whose redirections would not
-# last behind `builtin`. No option of the script is relied on: errexit, xtrace
+# called printf or read. No option of the script is relied on: errexit, xtrace
 # and verbose are set aside while this file's code runs, nounset may stay.
 
-_conch_dir=$CONCH_CONTROL
-unset -v CONCH_CONTROL
-exec 200<&3 201>&4 3<&- 4>&-
+_conch_dir=$CONCH_CONTROL _conch_root=$CONCH_CONTROL/$CONCH_ROOT
+unset -v CONCH_CONTROL CONCH_ROOT
 
 # --- The root shell ---------------------------------------------------------
 
 # Tells where a script ended the shell while it was sourced. Replaced when the
 # script sets an EXIT trap of its own.
 _conch_on_exit() {
-  [[ $_conch_phase == sourcing ]] || return 0
-  builtin printf 'failed\0%s\0%s\0' "$1" "$_conch_line" >&201
+  builtin printf 'failed\0%s\0%s\0' "$1" "$_conch_line" >"$_conch_root.report"
 }
 
 # What the host needs to know of the sourced script, NUL between the fields.
 _conch_report() {
   local _conch_name
-  builtin printf 'ready\0%s\0' "$BASH_VERSION" >&201
+  builtin printf 'ready\0%s\0' "$BASH_VERSION"
   for _conch_name in PWD TMPDIR MCP_TOOLS_LIST_FILE MCP_CONFIG_FILE \
     MCP_LOG_FILE MCP_LOG_STDERR; do
-    builtin printf '%s=%s\0' "$_conch_name" "${!_conch_name-}" >&201
+    builtin printf '%s=%s\0' "$_conch_name" "${!_conch_name-}"
   done
-  builtin declare -F >&201
-  builtin printf '\0end\0' >&201
+  builtin declare -F
+  builtin printf '\0end\0'
 }
 
 # Forks workers until there are no more orders. set -m puts every worker in a
 # process group of its own and keeps SIGINT and SIGQUIT from being ignored.
-_conch_root() {
+_conch_serve() {
   local _conch_order _conch_name
-  while IFS=' ' builtin read -r _conch_order _conch_name <&200; do
+  while IFS=' ' builtin read -r -u 47 _conch_order _conch_name; do
     [[ $_conch_order == worker ]] || break
     builtin set -m
-    "$_conch_kind" "$_conch_name" </dev/null 2>/dev/null 201>&- 202>&- &
+    "$_conch_kind" "$_conch_name" </dev/null 2>/dev/null &
     builtin set +m
     builtin printf 'w %s\n' "$!" >"$_conch_dir/$_conch_name.event"
     # Or Bash would tell of its death at the end.
@@ -72,7 +71,7 @@ _conch_root() {
 # shellcheck disable=SC2030,SC2031,SC2034,SC2154 # a job names the variables it sets
 _conch_worker() {
   _conch_base=$_conch_dir/$1 _conch_side=0
-  command exec 200<"$_conch_base.wake" >"$_conch_base.event" || builtin exit
+  exec 47<"$_conch_base.wake" >"$_conch_base.event" || builtin exit
   builtin export MCP_CALL_TMPDIR=
   builtin set -m
   while :; do
@@ -81,19 +80,21 @@ _conch_worker() {
       # Bash 3.2 does not know; a child knows its parent.
       [[ -n ${BASHPID-} ]] || BASHPID=$(/bin/sh -c 'echo "$PPID"')
       builtin echo "r $BASHPID $_conch_side"
-      # With this, only the worker holds the far end of its events: their end
-      # is its end.
-      command exec >"$_conch_base.$_conch_side" 2>&1
+      # With this only the worker holds the far end of its events: their end is
+      # its end. For reading too, or the open would wait for a host that is gone.
+      exec 1<>"$_conch_base.$_conch_side" 2>&1
       # End of file: the host is gone, or done with this worker.
-      builtin read -r -u 200 _conch_wake || builtin exit 0
-      command exec 200<&-
+      builtin read -r -u 47 _conch_wake || builtin exit 0
+      exec 47<&-
       {
         IFS=' ' builtin read -r -a _conch_names
         [[ -z $_conch_declared ]] || _conch_undeclare
         IFS=$'\037' builtin read -r -d '' "${_conch_names[@]}"
       } <"$_conch_base.job"
+      # A wake-up meant for a subshell that was killed before it came.
+      [[ $_conch_group == "$BASHPID" ]] || builtin exit 125
       [[ -z $_conch_more ]] || _conch_take_more "$_conch_base.more"
-      [[ -z $_conch_restore ]] || _conch_restore_options
+      [[ -z $_conch_restore ]] || builtin eval "$_conch_restore"
       "tool_$_conch_tool" "$_conch_arguments"
     )
     # The host is gone when nobody reads this.
@@ -102,18 +103,16 @@ _conch_worker() {
   done
 }
 
-# `builtin` and `command` keep the worker from running a function that the
-# script has called read, say, and cost a tenth of a call. _conch_fast_worker
-# is the same without them, for scripts that have no such function.
-_conch_text=$(builtin declare -f _conch_worker)
-_conch_text=${_conch_text/_conch_worker/_conch_fast_worker}
-_conch_text=${_conch_text//builtin /}
-eval "${_conch_text//command /}"
+# `builtin` costs a tenth of a call. _conch_fast_worker is the same function
+# without it, for scripts that have none called like one of the worker's
+# builtins. The host writes it here. (declare -f would not do: Bash 5.2 prints
+# 1<> as <>.)
 
 _conch_choose_worker() {
   local _conch_name
-  for _conch_name in command echo exec exit export read set; do
+  for _conch_name in echo eval exit export read set; do
     if builtin declare -F "$_conch_name" >/dev/null; then
+      _conch_kind=_conch_worker
       return
     fi
   done
@@ -126,36 +125,42 @@ _conch_choose_worker() {
 # with US between them and NUL behind the last. _conch_more tells that there
 # are values that cannot be passed so: a second file has them.
 
+# Takes the attributes off the names that the job is about to set.
 # shellcheck disable=SC2031 # runs in the subshell that read the names
 _conch_undeclare() {
-  local _conch_name
-  for _conch_name in "${_conch_names[@]}"; do
-    case $_conch_name in arg_*) _conch_forget "$_conch_name" ;; esac
+  local _conch_i
+  for _conch_i in "${!_conch_names[@]}"; do
+    case ${_conch_names[_conch_i]} in
+      arg_*) _conch_forget "${_conch_names[_conch_i]}" || _conch_names[_conch_i]=_conch_ignored ;;
+    esac
   done
 }
 
 # Takes a variable away with its attributes: an integer would evaluate what it
-# is given, a name reference lead it elsewhere.
+# is given, a name reference lead it elsewhere. Fails for a readonly one, which
+# keeps the script's value.
 _conch_forget() {
   # Bash 4.2 and older have no references.
   builtin unset -n "$1" 2>/dev/null
-  builtin unset -v "$1"
+  builtin unset -v "$1" 2>/dev/null
 }
 
-# The second file is lines: "name=value" for a variable, or "name:count" for an
-# array, with count lines of elements after it. Values are escaped for printf
-# %b and hold no newline. All names here are prefixed, locals too: a script may
-# have a readonly `i`.
+# The second file is lines: "=name value" for a variable, or ":name count" for
+# an array, with count lines of elements after it. Values are escaped for
+# printf %b and hold no newline. All names here are prefixed, locals too: a
+# script may have a readonly `i`.
 _conch_take_more() {
   local -a _conch_lines
-  local _conch_i=0 _conch_name
+  local _conch_i=0 _conch_line _conch_name
   _conch_read_lines "$1"
   while [[ -n ${_conch_lines[_conch_i]+set} ]]; do
-    _conch_name=${_conch_lines[_conch_i]%%[=:]*}
-    _conch_forget "$_conch_name"
-    case ${_conch_lines[_conch_i]} in
-      "$_conch_name:"*) _conch_take_array "${_conch_lines[_conch_i]##*:}" ;;
-      *) builtin printf -v "$_conch_name" '%b' "${_conch_lines[_conch_i]#*=}" ;;
+    _conch_line=${_conch_lines[_conch_i]}
+    _conch_name=${_conch_line%% *}
+    _conch_name=${_conch_name#[=:]}
+    _conch_forget "$_conch_name" || _conch_name=_conch_ignored
+    case $_conch_line in
+      :*) _conch_take_array "${_conch_line#* }" ;;
+      *) builtin printf -v "$_conch_name" '%b' "${_conch_line#* }" ;;
     esac
     _conch_i=$((_conch_i + 1))
   done
@@ -181,64 +186,64 @@ if ((BASH_VERSINFO[0] >= 4)); then
 else
   # Bash 3.2 has no mapfile.
   _conch_read_lines() {
-    local _conch_line _conch_n=0
-    while IFS= builtin read -r _conch_line; do
-      _conch_lines[_conch_n]=$_conch_line
+    local _conch_text _conch_n=0
+    while IFS= builtin read -r _conch_text; do
+      _conch_lines[_conch_n]=$_conch_text
       _conch_n=$((_conch_n + 1))
     done <"$1"
   }
 fi
 
-# Gives the tool the options and traps the script had set, errexit excepted: a
-# tool goes on after a command that fails, as in a function called from `if`.
-_conch_restore_options() {
-  [[ -z $_conch_traps ]] || builtin eval "$_conch_traps"
-  case $_conch_options in *v*) builtin set -v ;; esac
-  case $_conch_options in *x*) builtin set -x ;; esac
+# --- After the script -------------------------------------------------------
+
+# Sets aside what of the script would disturb this file, and notes in
+# _conch_restore how a tool gets it back. errexit it does not get back: a tool
+# goes on after a command that fails, as in a function called from `if`.
+#
+# shellcheck disable=SC2016 # compared as text
+_conch_set_aside() {
+  case $_conch_traps in *'|| _conch_line=$LINENO'*) _conch_traps='' ;; esac
+  # The redirections of exec would not last behind `builtin`.
+  _conch_restore=$(builtin declare -f exec)
+  builtin unset -f exec
+  [[ -z $_conch_traps ]] || _conch_restore+=$'\n'$_conch_traps
+  case $1 in *v*) _conch_restore+=$'\nbuiltin set -v' ;; esac
+  case $1 in *x*) _conch_restore+=$'\nbuiltin set -x' ;; esac
+  case $(builtin trap -p EXIT) in *_conch_on_exit*) builtin trap - EXIT ;; esac
+}
+
+# An argument shall not get attributes that the script gave its name. A name
+# that was declared and has no value is only listed here.
+_conch_look_for_declarations() {
+  _conch_declared=''
+  case $(builtin declare -p) in *' arg_'*) _conch_declared=1 ;; esac
 }
 
 # --- Start ------------------------------------------------------------------
 
-_conch_phase=sourcing _conch_line=0 _conch_options='' _conch_traps=''
+_conch_line=0
 # In this file alone, BASH_SOURCE has one element.
 trap '((${#BASH_SOURCE[@]} < 2)) || _conch_line=$LINENO' ERR
 trap '_conch_on_exit $?' EXIT
 
-# `.` looks for a name without a slash on PATH. The script must not inherit
-# the control channel, nor print on it.
+# `.` looks for a name without a slash on PATH.
 # shellcheck source=/dev/null
 case $0 in
-  */*) . "$0" "$@" 200<&- 201>&- ;;
-  *) . "./$0" "$@" 200<&- 201>&- ;;
+  */*) . "$0" "$@" ;;
+  *) . "./$0" "$@" ;;
 esac
-_conch_status=$?
-_conch_options=$-
-{ builtin set +exv; } 2>/dev/null
-command exec </dev/null
-if ((_conch_status != 0)); then
-  builtin exit "$_conch_status"
-fi
-_conch_phase=serving
+{
+  _conch_status=$? _conch_options=$-
+  builtin set +exv
+} 2>/dev/null
+((_conch_status == 0)) || builtin exit "$_conch_status"
 
-# Errors, debug and return traps are the tools' business, not this file's.
+# Not in a function, which would not see them.
 _conch_traps=$(builtin trap -p ERR DEBUG RETURN)
 builtin trap - ERR DEBUG RETURN
-# shellcheck disable=SC2016 # compared as text
-case $_conch_traps in
-  *'|| _conch_line=$LINENO'*) _conch_traps='' ;;
-esac
-_conch_restore=$_conch_traps
-case $_conch_options in *[vx]*) _conch_restore=1 ;; esac
-# An argument shall not get attributes that the script gave its name. A name
-# without a value is only listed here.
-_conch_declared=''
-case $(builtin declare -p) in *' arg_'*) _conch_declared=1 ;; esac
-
-_conch_kind=_conch_worker
+_conch_set_aside "$_conch_options"
+_conch_look_for_declarations
 _conch_choose_worker
-_conch_report
-# Bash reports the death of a worker; the host knows.
-command exec 202>&2 2>/dev/null
-_conch_root
-# The script's EXIT trap, if it has one, runs now.
-command exec 2>&202 202>&-
+exec </dev/null 47<"$_conch_root.orders"
+_conch_report >"$_conch_root.report"
+_conch_serve

@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,7 +26,7 @@ import (
 )
 
 //go:embed runtime.bash
-var runtime []byte
+var runtime string
 
 const (
 	runtimeFile = "runtime.bash"
@@ -64,6 +65,7 @@ type Server struct {
 	closed     atomic.Bool
 	script     atomic.Pointer[Script]
 	generation atomic.Int64 // of the root shell, counted from 1
+	session    atomic.Int64 // that the root shell leads
 
 	mu   sync.Mutex // held while a shell is started or stopped
 	root *root
@@ -71,7 +73,7 @@ type Server struct {
 
 // root is one run of the root shell.
 type root struct {
-	group  process.Group
+	group  process.Group // also the id of its session
 	orders *os.File
 	done   <-chan struct{} // closed when the shell has ended and was waited for
 }
@@ -100,7 +102,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	for slot := range opts.Workers {
 		s.slots <- slot
 	}
-	if err := os.WriteFile(filepath.Join(s.dir, runtimeFile), runtime, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.dir, runtimeFile), []byte(withFastWorker(runtime)), 0o600); err != nil {
 		return nil, fmt.Errorf("write the shell runtime: %w", err)
 	}
 	if err := s.startRoot(ctx); err != nil {
@@ -119,6 +121,16 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	return s, nil
 }
 
+// withFastWorker adds the copy of the runtime's _conch_worker that its comments
+// promise.
+func withFastWorker(text string) string {
+	const name, end = "\n_conch_worker() {", "\n}\n"
+	before, rest, _ := strings.Cut(text, name)
+	body, after, _ := strings.Cut(rest, end)
+	fast := "\n_conch_fast_worker() {" + strings.ReplaceAll(body, "builtin ", "") + end
+	return before + name + body + end + fast + after
+}
+
 // Script tells what the script left in the shell when it was last sourced.
 func (s *Server) Script() *Script { return s.script.Load() }
 
@@ -128,26 +140,29 @@ func (s *Server) nextName() string { return strconv.FormatInt(s.names.Add(1), 10
 
 // startRoot runs the script in a new root shell. s.mu is held.
 func (s *Server) startRoot(ctx context.Context) error {
-	orders, ordersW, err := os.Pipe()
+	name := "root-" + s.nextName()
+	orders, err := makeFIFO(filepath.Join(s.dir, name+".orders"), unix.O_RDWR)
 	if err != nil {
-		return fmt.Errorf("make the shell's pipe: %w", err)
+		return err
 	}
-	defer orders.Close()
-	report, reportW, err := os.Pipe()
+	report, err := newReport(filepath.Join(s.dir, name+".report"))
 	if err != nil {
-		ordersW.Close()
-		return fmt.Errorf("make the shell's pipe: %w", err)
+		orders.remove()
+		return err
 	}
-	defer report.Close()
-	cmd := s.command(orders, reportW)
+	defer report.close()
+	cmd := s.command(name)
 	done, err := s.lifeline.Start(cmd)
-	reportW.Close()
 	if err != nil {
-		ordersW.Close()
-		return fmt.Errorf("start %s: %w", s.opts.Bash, err)
+		orders.remove()
+		return fmt.Errorf("start a shell: %w", err)
 	}
 	s.generation.Add(1)
-	s.root = &root{group: process.Group(cmd.Process.Pid), orders: ordersW, done: done}
+	s.session.Store(int64(cmd.Process.Pid))
+	s.root = &root{
+		group: process.Group(cmd.Process.Pid), done: done,
+		orders: os.NewFile(uintptr(orders.fd), orders.path),
+	}
 	if err := s.lifeline.Record(rootSlot, s.root.group); err != nil {
 		s.stopRoot()
 		return err
@@ -163,11 +178,15 @@ func (s *Server) startRoot(ctx context.Context) error {
 	return nil
 }
 
-func (s *Server) command(orders, report *os.File) *exec.Cmd {
-	args := append([]string{"--norc", "--noprofile", "-c", `. "$CONCH_CONTROL/` + runtimeFile + `"`, s.opts.Script}, s.opts.Args...)
-	cmd := exec.Command(s.opts.Bash, args...)
-	cmd.Env = append(os.Environ(), "CONCH_CONTROL="+s.dir)
-	cmd.ExtraFiles = []*os.File{orders, report}
+// command is the root shell. A plain shell stands between it and this process,
+// so that a tool which kills its $PPID does not kill the server.
+func (s *Server) command(name string) *exec.Cmd {
+	args := append([]string{
+		"-c", `"$@"; exit "$?"`, "sh",
+		s.opts.Bash, "--norc", "--noprofile", "-c", `. "$CONCH_CONTROL/` + runtimeFile + `"`, s.opts.Script,
+	}, s.opts.Args...)
+	cmd := exec.Command("/bin/sh", args...)
+	cmd.Env = append(os.Environ(), "CONCH_CONTROL="+s.dir, "CONCH_ROOT="+name)
 	// What a script prints is never the protocol's standard output.
 	cmd.Stdout, cmd.Stderr = s.opts.Output, s.opts.Output
 	// A session of its own: no terminal, and no signals meant for this process.
@@ -175,11 +194,9 @@ func (s *Server) command(orders, report *os.File) *exec.Cmd {
 	return cmd
 }
 
-// sourced reads the root shell's report.
-func (s *Server) sourced(ctx context.Context, report *os.File) (*Script, error) {
-	stop := context.AfterFunc(ctx, func() { _ = report.SetReadDeadline(time.Unix(1, 0)) })
-	defer stop()
-	script, err := readReport(report)
+// sourced waits for the root shell's report.
+func (s *Server) sourced(ctx context.Context, report *report) (*Script, error) {
+	script, err := report.read(ctx, s.root.done)
 	if err == nil {
 		return script, nil
 	}
@@ -192,18 +209,19 @@ func (s *Server) sourced(ctx context.Context, report *os.File) (*Script, error) 
 	case failed != nil:
 		return nil, fmt.Errorf("%s ended the shell with status %d while it was sourced", s.opts.Script, failed.status)
 	}
-	return nil, fmt.Errorf("%s ended the shell while it was sourced, without a word", s.opts.Script)
+	return nil, fmt.Errorf("%s ended the shell while it was sourced", s.opts.Script)
 }
 
-// stopRoot ends the root shell, by force when its EXIT trap takes too long.
+// stopRoot ends the root shell, by force when its EXIT trap takes too long, and
+// with it what the script itself started in the background. Its workers go on.
 // s.mu is held.
 func (s *Server) stopRoot() {
 	s.root.orders.Close()
+	os.Remove(s.root.orders.Name())
 	select {
 	case <-s.root.done:
 	case <-time.After(rootStop):
 	}
-	// What the script itself started in the background ends here too.
 	s.root.group.Kill()
 	<-s.root.done
 	_ = s.lifeline.Record(rootSlot, 0)
@@ -377,7 +395,13 @@ func (s *Server) Close() {
 			s.idle.pop().discard()
 		default:
 			s.stopRoot()
+			// A subshell that was forked a moment ago is on no record.
+			process.KillSession(s.Session())
 			return
 		}
 	}
 }
+
+// Session is the id of the session in which the script's shells run, and all
+// that calls start without leaving it.
+func (s *Server) Session() int { return int(s.session.Load()) }

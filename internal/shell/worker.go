@@ -105,6 +105,7 @@ func (w *Worker) Group() process.Group { return w.group }
 // Start sets the call going. It must be followed by [Worker.Wait]. After an
 // error the call has not begun.
 func (w *Worker) Start(job Job) error {
+	job.group = w.group
 	e, err := job.encode()
 	if err != nil {
 		return err
@@ -244,15 +245,7 @@ func (w *Worker) ready(ctx context.Context) error {
 // poll takes what the worker has said, without waiting, and reports whether
 // its subshell waits for a call.
 func (w *Worker) poll() bool {
-	var buf [64]byte
-	var n int
-	var readErr error
-	raw, err := w.event.SyscallConn()
-	if err == nil {
-		err = raw.Control(func(fd uintptr) { n, readErr = readNow(int(fd), buf[:]) })
-	}
-	w.read = append(w.read, buf[:n]...)
-	w.ended = err != nil || n == 0 && readErr == nil
+	w.readEvents()
 	for {
 		kind, number, ok := w.cutEvent()
 		if !ok {
@@ -260,6 +253,27 @@ func (w *Worker) poll() bool {
 		}
 		w.note(kind, number)
 	}
+}
+
+// readEvents reads all that the worker has said so far, its end included.
+func (w *Worker) readEvents() {
+	raw, err := w.event.SyscallConn()
+	if err != nil {
+		w.ended = true
+		return
+	}
+	err = raw.Control(func(fd uintptr) {
+		var buf [64]byte
+		for {
+			n, err := readNow(int(fd), buf[:])
+			if n == 0 {
+				w.ended = err == nil
+				return
+			}
+			w.read = append(w.read, buf[:n]...)
+		}
+	})
+	w.ended = w.ended || err != nil
 }
 
 // note keeps what an event between calls says.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -75,17 +76,26 @@ func (c *conn) line(line []byte, last bool) {
 		c.refuse(err)
 		return
 	}
-	if elements, ok := message.Elements(line); ok && c.takesBatches() {
-		c.batch(elements)
-		return
+	if c.takesBatches() {
+		if elements, ok := message.Elements(line); ok {
+			c.batch(elements)
+			return
+		}
 	}
 	m, err := message.Parse(line)
-	if err != nil {
+	switch {
+	case err != nil && isNotification(m):
+		c.opts.Log.Debug("dropped a notification", "method", m.Method, "err", err)
+	case err != nil:
 		c.refuse(err)
-		return
+	default:
+		c.message(m, nil, len(line))
 	}
-	c.message(m, nil, len(line))
 }
+
+// isNotification tells a notification, which is never answered, from what is
+// no message at all.
+func isNotification(m message.Message) bool { return m.Kind == message.Notification && m.Method != "" }
 
 // takesBatches reports whether arrays are messages: they came with revision
 // 2025-03-26 and went with the next.
@@ -106,12 +116,15 @@ func (c *conn) batch(elements []json.RawMessage) {
 		if err == nil && m.Method == "initialize" {
 			err = &message.Error{Code: message.CodeInvalidRequest, Message: "Invalid Request: initialize must not be part of a batch", ID: m.ID}
 		}
-		if err != nil {
+		switch {
+		case err != nil && isNotification(m):
+			c.opts.Log.Debug("dropped a notification", "method", m.Method, "err", err)
+		case err != nil:
 			b.add()
 			c.deliver(b, c.errorReply(err))
-			continue
+		default:
+			c.message(m, b, len(element))
 		}
-		c.message(m, b, len(element))
 	}
 	c.deliver(b, nil)
 }
@@ -181,9 +194,13 @@ func (c *conn) request(m message.Message, b *batch, size int) *message.Error {
 			return err
 		}
 	case !slices.ContainsFunc(supported, func(r string) bool { return !message.Modern(r) }):
-		return message.Unsupported(m.ID, message.Text(message.Member(m.Params, "protocolVersion")), supported)
-	case m.Method == "notifications/cancelled" || slices.Contains(forwarded, m.Method):
-		return &message.Error{Code: message.CodeMethodNotFound, Message: "Method not found: " + m.Method, ID: m.ID}
+		if m.Method == "initialize" {
+			return message.Unsupported(m.ID, message.Text(message.Member(m.Params, "protocolVersion")), supported)
+		}
+		return meta.Check(m.ID, supported)
+	}
+	if strings.HasPrefix(m.Method, "notifications/") {
+		return &message.Error{Code: message.CodeMethodNotFound, Message: "Method not found: " + message.Clip(m.Method), ID: m.ID}
 	}
 	r := &request{id: m.ID, method: m.Method, batch: b, bytes: size}
 	if err := c.admit(r, &m, meta); err != nil {
@@ -209,9 +226,8 @@ func (c *conn) request(m message.Message, b *batch, size int) *message.Error {
 	return nil
 }
 
-// admit waits for room and enters r among the requests in flight. A progress
-// token that is a number is replaced by a stand-in, since the engine would
-// round it.
+// admit waits for room and enters r among the requests in flight. Its progress
+// token is replaced by a stand-in: the engine would round a number.
 func (c *conn) admit(r *request, m *message.Message, meta message.Meta) *message.Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -223,7 +239,7 @@ func (c *conn) admit(r *request, m *message.Message, meta message.Meta) *message
 	})
 	c.lastNumber++
 	r.number = c.lastNumber
-	if len(meta.Token) > 0 && meta.Token[0] != '"' {
+	if len(meta.Token) > 0 {
 		r.token = fmt.Sprintf("token-%d", r.number)
 		c.tokens[r.token] = string(meta.Token)
 		m.Params = replaceToken(m.Params, r.token)
@@ -250,8 +266,6 @@ func (c *conn) forget(r *request) {
 	delete(c.byNumber, r.number)
 	delete(c.tokens, r.token)
 	c.bytes -= r.bytes
-	if r.session != c.legacy && r.session != c.modern {
-		c.retire(r.session)
-	}
+	c.retire(r.session)
 	c.changed.Broadcast()
 }

@@ -22,9 +22,10 @@ type session struct {
 	closed chan struct{}
 }
 
-// session returns the session for a request. Each initialize begins a new one;
-// a request that comes before it finds one that has been initialized already,
-// since people pipe single requests into servers.
+// session returns the session for a request. Each initialize begins a new one,
+// which takes the place of the last when it succeeds; a request that comes
+// before it finds one that has been initialized already, since people pipe
+// single requests into servers.
 func (c *conn) session(method string, modern bool) (*session, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,18 +47,30 @@ func (c *conn) session(method string, modern bool) (*session, error) {
 	if _, err := c.server.Connect(context.WithoutCancel(c.ctx), s, &opts); err != nil {
 		return nil, err
 	}
-	if modern {
+	switch {
+	case modern:
 		c.modern = s
-		return s, nil
+	case method != "initialize":
+		c.legacy = s
 	}
-	c.retire(c.legacy)
-	c.legacy = s
 	return s, nil
 }
 
-// retire ends a session that another has replaced, once nothing of it is in
+// settle makes the session that was initialized the one of its era.
+func (c *conn) settle(s *session, revision string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old := c.legacy
+	c.legacy, c.negotiated = s, revision
+	c.retire(old)
+}
+
+// retire ends a session that is no era's any more, once nothing of it is in
 // flight. mu is held. A nil session has nothing to end.
 func (c *conn) retire(s *session) {
+	if s == c.legacy || s == c.modern {
+		return
+	}
 	for _, r := range c.byNumber {
 		if r.session == s {
 			return

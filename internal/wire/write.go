@@ -37,7 +37,8 @@ func (b *batch) take(reply []byte) []byte {
 	if reply != nil {
 		b.replies = append(b.replies, reply)
 	}
-	if b.open--; b.open > 0 || len(b.replies) == 0 {
+	// It falls below 0 for requests that were answered before they ended.
+	if b.open--; b.open != 0 || len(b.replies) == 0 {
 		return nil
 	}
 	return append(append([]byte{'['}, bytes.Join(b.replies, []byte{','})...), ']')
@@ -77,10 +78,10 @@ func (c *conn) errorReply(err *message.Error) []byte {
 		b.WriteString(`,"id":null`)
 	}
 	text, _ := json.Marshal(err.Message)
-	fmt.Fprintf(&b, `,"error":{"code":%d,"message":%s`, err.Code, plain(text))
+	fmt.Fprintf(&b, `,"error":{"code":%d,"message":%s`, err.Code, message.Unshield(text))
 	if len(err.Data) > 0 {
 		b.WriteString(`,"data":`)
-		b.Write(plain(err.Data))
+		b.Write(message.Unshield(err.Data))
 	}
 	b.WriteString(`}}`)
 	return b.Bytes()
@@ -120,25 +121,15 @@ func (c *conn) reply(r *request, m *jsonrpc.Response) []byte {
 		return c.errorReply(wireError(r, m.Error))
 	}
 	if r.method == "initialize" {
-		c.negotiate(m.Result)
+		c.settle(r.session, message.Text(message.Member(m.Result, "protocolVersion")))
 	}
-	result := plain(m.Result)
+	result := message.Unshield(m.Result)
 	b := make([]byte, 0, len(result)+len(r.id.Raw())+40)
 	b = append(b, `{"jsonrpc":"2.0","id":`...)
 	b = append(b, r.id.Raw()...)
 	b = append(b, `,"result":`...)
 	b = append(b, result...)
 	return append(b, '}')
-}
-
-// negotiate notes the revision that an initialize result has settled.
-func (c *conn) negotiate(result json.RawMessage) {
-	var revision string
-	if json.Unmarshal(message.Member(result, "protocolVersion"), &revision) == nil {
-		c.mu.Lock()
-		c.negotiated = revision
-		c.mu.Unlock()
-	}
 }
 
 // wireError makes an error of the engine's fit for a client: no text of the
@@ -152,7 +143,7 @@ func wireError(r *request, err error) *message.Error {
 	e.Code, e.Data = int(known.Code), known.Data
 	switch {
 	case known.Code == jsonrpc.CodeMethodNotFound:
-		e.Message = "Method not found: " + r.method
+		e.Message = "Method not found: " + message.Clip(r.method)
 	case strings.HasPrefix(known.Message, "handling '"), strings.HasPrefix(known.Message, "invalid params"):
 		e.Code, e.Message = message.CodeInvalidParams, "Invalid params: a member is missing or has the wrong type"
 	case strings.Contains(known.Message, `missing required "params"`):
@@ -166,7 +157,7 @@ func wireError(r *request, err error) *message.Error {
 // notify sends a notification of the engine's. A progress token goes out as it
 // came in.
 func (c *conn) notify(m *jsonrpc.Request) {
-	params := plain(m.Params)
+	params := message.Unshield(m.Params)
 	if m.Method == "notifications/progress" {
 		var token string
 		if json.Unmarshal(message.Member(params, "progressToken"), &token) == nil {
@@ -186,49 +177,4 @@ func orEmpty(params []byte) []byte {
 		return []byte("{}")
 	}
 	return params
-}
-
-// plain undoes the escapes that encoding/json puts into JSON for the sake of
-// web pages, so that text and schemas go out as they were written.
-func plain(text []byte) []byte {
-	if !bytes.Contains(text, []byte(`\u00`)) && !bytes.Contains(text, []byte(`\u20`)) {
-		return text
-	}
-	out := make([]byte, 0, len(text))
-	for len(text) > 0 {
-		i := bytes.IndexByte(text, '\\')
-		if i < 0 || i+1 >= len(text) {
-			break
-		}
-		out = append(out, text[:i]...)
-		text = text[i:]
-		n := 2
-		if with, ok := unescaped(text); ok {
-			out = append(out, with...)
-			n = len(`\u0000`)
-		} else {
-			out = append(out, text[:n]...)
-		}
-		text = text[n:]
-	}
-	return append(out, text...)
-}
-
-func unescaped(text []byte) (with string, ok bool) {
-	if len(text) < len(`\u0000`) {
-		return "", false
-	}
-	switch string(text[:len(`\u0000`)]) {
-	case `\u003c`:
-		return "<", true
-	case `\u003e`:
-		return ">", true
-	case `\u0026`:
-		return "&", true
-	case `\u2028`:
-		return "\u2028", true
-	case `\u2029`:
-		return "\u2029", true
-	}
-	return "", false
 }

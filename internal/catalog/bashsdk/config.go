@@ -35,13 +35,13 @@ func parseConfig(text []byte, known []string) (*catalog.Config, error) {
 		return nil, err
 	}
 	var c catalog.Config
-	var info struct{ Name, Version *string }
+	var info map[string]json.RawMessage
 	checks := []struct {
 		name, want string
 		into       any
 		good       func() bool
 	}{
-		{"serverInfo", "an object; its name and version, when given, are strings", &info, nil},
+		{"serverInfo", "an object; its name and version, when given, are strings", &info, func() bool { return isString(info, "name") && isString(info, "version") }},
 		{"instructions", "a string", &c.Instructions, nil},
 		{"capabilities", "an object", &map[string]json.RawMessage{}, nil},
 		{"supportedVersions", fmt.Sprintf("an array with some of %q", known), &c.SupportedVersions, func() bool { return anyOf(c.SupportedVersions, known) }},
@@ -59,6 +59,12 @@ func parseConfig(text []byte, known []string) (*catalog.Config, error) {
 	}
 	c.ServerInfo, c.Capabilities = compact(members["serverInfo"]), compact(members["capabilities"])
 	return &c, nil
+}
+
+// isString reports whether a member is a string or not there.
+func isString(object map[string]json.RawMessage, member string) bool {
+	value := object[member]
+	return value == nil || value[0] == '"'
 }
 
 func anyOf(versions, known []string) bool {

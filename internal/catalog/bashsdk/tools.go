@@ -90,6 +90,7 @@ func parseTool(entry json.RawMessage) (tool *catalog.Tool, problem string) {
 		tool.InputSchema = schema
 	}
 	tool.Entry, problem = listing(entry, tool.InputSchema)
+	tool.Bare = setSchema(tool.Entry, anyObject)
 	if problem != "" {
 		problem = fmt.Sprintf("(%s) %s", name, problem)
 	}
@@ -138,21 +139,25 @@ func withType(schema json.RawMessage) string {
 func setSchema(entry []byte, schema string) json.RawMessage {
 	dec := json.NewDecoder(bytes.NewReader(entry))
 	_, _ = dec.Token()
+	var start, end int64
 	for dec.More() {
 		key, err := dec.Token()
 		if err != nil {
 			break
 		}
 		// The decoder stands before the colon.
-		start := dec.InputOffset() + 1
+		from := dec.InputOffset() + 1
 		var value json.RawMessage
 		if err := dec.Decode(&value); err != nil {
 			break
 		}
 		if key == "inputSchema" {
-			end := dec.InputOffset()
-			return json.RawMessage(string(entry[:start]) + schema + string(entry[end:]))
+			// Of several the last counts.
+			start, end = from, dec.InputOffset()
 		}
+	}
+	if end > 0 {
+		return json.RawMessage(string(entry[:start]) + schema + string(entry[end:]))
 	}
 	if string(entry) == "{}" {
 		return json.RawMessage(`{"inputSchema":` + schema + `}`)

@@ -1,0 +1,63 @@
+package process
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// KillSession kills every process of a session, whatever its group. It must be
+// known that the session is, or a moment ago was, one of this process's.
+func KillSession(id int) {
+	if id <= 1 {
+		return
+	}
+	for range 100 {
+		members := sessionMembers(id)
+		if len(members) == 0 {
+			return
+		}
+		for _, pid := range members {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+		// Dead ones stay listed until their parent has waited for them.
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// sessionMembers lists the processes of a session that have not ended.
+func sessionMembers(id int) []int {
+	var members []int
+	for _, pid := range processes() {
+		if sid, err := unix.Getsid(pid); err == nil && sid == id && !hasEnded(pid) {
+			members = append(members, pid)
+		}
+	}
+	return members
+}
+
+// EndOrphans kills those adopted processes of the session that belongs picks,
+// each with its whole group, unless the group is on record. They are what a
+// call has left running in groups of its own making.
+func (l *Lifeline) EndOrphans(session int, belongs func(pid int) bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	for ctx.Err() == nil {
+		found := false
+		for _, pid := range l.reaper.orphans() {
+			sid, err := unix.Getsid(pid)
+			group, groupErr := unix.Getpgid(pid)
+			if err != nil || groupErr != nil || sid != session || hasEnded(pid) || l.onRecord(Group(group)) || !belongs(pid) {
+				continue
+			}
+			found = true
+			Group(group).Kill()
+			Group(group).Wait(ctx)
+		}
+		// The children of one that was killed are orphans now.
+		if !found {
+			return
+		}
+	}
+}
