@@ -99,13 +99,13 @@ func (c *client) sequential(n int) (p50, p99 float64, err error) {
 func (c *client) throughput(n, inFlight int) (float64, error) {
 	start := time.Now()
 	for i := range n + inFlight {
-		if i < n {
-			if err := c.call(); err != nil {
+		if i >= inFlight {
+			if err := c.result(); err != nil {
 				return 0, err
 			}
 		}
-		if i >= inFlight {
-			if err := c.result(); err != nil {
+		if i < n {
+			if err := c.call(); err != nil {
 				return 0, err
 			}
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"os"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -46,6 +47,7 @@ prints is the result, and a status other than 0 makes that an error.`,
 func serve(ctx context.Context, script string, args []string, flags serverFlags, connection connectionFlags) error {
 	// The protocol engine makes much garbage and little of it lives.
 	debug.SetGCPercent(400)
+	limitProcessors()
 	s, err := startServer(ctx, script, args, flags)
 	if err != nil {
 		return err
@@ -63,11 +65,23 @@ func serve(ctx context.Context, script string, args []string, flags serverFlags,
 		log.Warn(err.Error())
 	}
 	log.Info("serving", "script", script, "version", buildVersion(), "bash", s.script.Bash)
-	err = wire.Serve(ctx, s.host.Server(), os.Stdin, os.Stdout, wire.Options{
-		MaxLine: int(connection.maxLine), Drain: connection.drain, Supported: s.host.Supported, Log: log,
+	in, restore := pollableStdin()
+	defer restore()
+	err = wire.Serve(ctx, s.host.Server(), in, os.Stdout, wire.Options{
+		MaxLine: int(connection.maxLine), Drain: connection.drain,
+		Supported: s.host.Supported, CallTool: s.host.CallTool, Log: log,
 	})
 	if err != nil {
 		return &exitError{1, err}
 	}
 	return nil
+}
+
+// limitProcessors leaves most of the machine to the shells. This process waits
+// and passes things on; a thread of it on every processor would cost a sixth of
+// all work in waking them.
+func limitProcessors() {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(max(1, runtime.NumCPU()/2))
+	}
 }

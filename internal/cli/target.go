@@ -96,7 +96,8 @@ func (s *server) ask(ctx context.Context, method string, params json.RawMessage)
 	request.Write(withMeta(params))
 	request.WriteByte('}')
 	err := wire.Serve(ctx, s.host.Server(), &request, &reply, wire.Options{
-		MaxLine: math.MaxInt32, Drain: math.MaxInt64, Supported: message.Revisions, Log: s.logs.logger(),
+		MaxLine: math.MaxInt32, Drain: math.MaxInt64, Supported: message.Revisions,
+		CallTool: s.host.CallTool, Log: s.logs.logger(),
 	})
 	if err != nil {
 		return nil, err

@@ -19,38 +19,68 @@ import (
 	"github.com/conch-mcp/conch/internal/shell"
 )
 
-// callTool answers tools/call. Only a tool that is not there is an error of
-// the protocol; everything else that goes wrong is a result, which the model
-// reads and may act on (MCP, "Tools", "Error handling").
+// CallTool answers tools/call from its params, for a transport that does not
+// trouble the engine with it (see wire.CallTool). Only a tool that is not there
+// is an error of the protocol; everything else that goes wrong is a result,
+// which the model reads and may act on (MCP, "Tools", "Error handling").
+func (h *Host) CallTool(ctx context.Context, session *mcp.ServerSession, params json.RawMessage, notify func(method string, params json.RawMessage)) (result json.RawMessage, err error) {
+	defer h.recovered("tools/call", &err)
+	name := message.Member(params, "name")
+	if len(name) == 0 || name[0] != '"' {
+		return nil, invalidParams("name must be a string")
+	}
+	meta := message.ReadMeta(params)
+	c := toolCall{host: h, modern: meta.Modern, notify: func(ctx context.Context, level slog.Level, data any) error {
+		if meta.Modern {
+			return sendIf(meta.LogLevel, level, data, notify)
+		}
+		return send(ctx, session, level, data)
+	}}
+	return c.answer(ctx, message.Text(name), message.Member(params, "arguments"))
+}
+
+// callTool answers tools/call for the engine.
 func (h *Host) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
-	name, arguments := req.Params.Name, req.Params.Arguments
-	tools, err := h.opts.Tools()
+	c := toolCall{host: h, modern: isModern(req.Params.Meta), notify: func(ctx context.Context, level slog.Level, data any) error {
+		return send(ctx, req.Session, level, data)
+	}}
+	text, err := c.answer(ctx, req.Params.Name, req.Params.Arguments)
 	if err != nil {
+		return nil, err
+	}
+	return &rawResult{text: text}, nil
+}
+
+// toolCall is one call of a tool.
+type toolCall struct {
+	host   *Host
+	modern bool
+	notify func(ctx context.Context, level slog.Level, data any) error
+	tools  *catalog.Tools // the reading of the list that tool is of
+	tool   *catalog.Tool
+}
+
+// answer finds the tool, runs it, and makes the result.
+func (c toolCall) answer(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error) {
+	h := c.host
+	var err error
+	if c.tools, err = h.opts.Tools(); err != nil {
 		return nil, fileError(err)
 	}
-	tool := tools.Lookup(name)
-	if tool == nil || !h.opts.Exists(name) {
+	c.tool = c.tools.Lookup(name)
+	if c.tool == nil || !h.opts.Exists(name) {
 		return nil, invalidParams("unknown tool %q", message.Clip(name))
 	}
 	if len(arguments) == 0 {
 		arguments = json.RawMessage(`{}`)
 	}
-	c := toolCall{host: h, session: req.Session, tools: tools, tool: tool}
 	start := time.Now()
 	text, isError := c.run(ctx, arguments)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	h.opts.Log.Debug("call", "tool", name, "error", isError, "took", time.Since(start))
-	return h.toolResult(req, text, isError), nil
-}
-
-// toolCall is one call of a tool that exists.
-type toolCall struct {
-	host    *Host
-	session *mcp.ServerSession
-	tools   *catalog.Tools // the reading of the list that tool is of
-	tool    *catalog.Tool
+	return c.result(text, isError), nil
 }
 
 // run validates and runs, and says what the model is to read of it.
@@ -113,7 +143,7 @@ func (c toolCall) tell(ctx context.Context, level slog.Level, what string, detai
 		return
 	}
 	c.host.opts.Log.With("tool", c.tool.Name).Log(ctx, level, what, details...)
-	if err := send(ctx, c.session, level, map[string]string{"tool": c.tool.Name, "message": what}); err != nil {
+	if err := c.notify(ctx, level, map[string]string{"tool": c.tool.Name, "message": what}); err != nil {
 		c.host.opts.Log.Debug("cannot send a log message to the client", "err", err)
 	}
 }
@@ -128,17 +158,17 @@ func clean(output []byte) string {
 	return strings.ToValidUTF8(string(output), "\uFFFD")
 }
 
-func (h *Host) toolResult(req *mcp.CallToolRequest, text string, isError bool) mcp.Result {
+func (c toolCall) result(text string, isError bool) json.RawMessage {
 	var content fields
 	content.add("type", "text")
 	content.add("text", text)
 	var f fields
 	f.addRaw("content", json.RawMessage("[{"+content.String()+"}]"))
 	f.add("isError", isError)
-	if isModern(req.Params.Meta) {
-		f.addModern(h.serverInfo(h.configOrNone()))
+	if c.modern {
+		f.addModern(c.host.serverInfo(c.host.configOrNone()))
 	}
-	return f.result()
+	return f.object()
 }
 
 // schema returns a tool's compiled inputSchema. tools is the reading of the

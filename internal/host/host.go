@@ -106,12 +106,7 @@ func (h *Host) Problems(functions []string) ([]string, error) {
 // depend on the catalog, and refuses those that Conch does not serve.
 func (h *Host) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				h.opts.Log.Error("panic", "method", method, "panic", p, "stack", string(debug.Stack()))
-				result, err = nil, internalError()
-			}
-		}()
+		defer h.recovered(method, &err)
 		switch req := req.(type) {
 		case *mcp.ServerRequest[*mcp.InitializeParams]:
 			return h.initialize(ctx, method, req, next)
@@ -134,8 +129,13 @@ func (h *Host) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 // passed are the methods left to the engine.
 var passed = []string{"ping", "notifications/initialized", "notifications/cancelled", "notifications/roots/list_changed"}
 
-func internalError() error {
-	return &jsonrpc.Error{Code: message.CodeInternalError, Message: "Internal error"}
+// recovered, deferred, makes an error of a panic: a fault of the server's own
+// costs the request that met it.
+func (h *Host) recovered(method string, err *error) {
+	if p := recover(); p != nil {
+		h.opts.Log.Error("panic", "method", method, "panic", p, "stack", string(debug.Stack()))
+		*err = &jsonrpc.Error{Code: message.CodeInternalError, Message: "Internal error"}
+	}
 }
 
 func invalidParams(format string, args ...any) error {

@@ -4,6 +4,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"slices"
 
@@ -28,6 +29,19 @@ func (h *Host) setLevel(ctx context.Context, method string, req *setLevelRequest
 // for the session, or in a request's metadata. Others get nothing.
 func send(ctx context.Context, session *mcp.ServerSession, level slog.Level, data any) error {
 	return session.Log(ctx, &mcp.LoggingMessageParams{Level: mcpLevels[level], Logger: "conch", Data: data})
+}
+
+// sendIf does the same for a request that carries its level itself, "" for
+// none, and does not go through the engine.
+func sendIf(asked string, level slog.Level, data any, notify func(method string, params json.RawMessage)) error {
+	if i := slices.Index(levels, asked); i < 0 || slices.Index(levels, string(mcpLevels[level])) < i {
+		return nil
+	}
+	params, err := json.Marshal(&mcp.LoggingMessageParams{Level: mcpLevels[level], Logger: "conch", Data: data})
+	if err == nil {
+		notify("notifications/message", params)
+	}
+	return err
 }
 
 var mcpLevels = map[slog.Level]mcp.LoggingLevel{

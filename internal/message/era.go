@@ -40,6 +40,7 @@ const CodeUnsupportedVersion = -32022
 type Meta struct {
 	Modern   bool   // the request is of the stateless era
 	Revision string // the protocolVersion of a modern request
+	LogLevel string // the logLevel of a modern request, "" when there is none
 	Token    json.RawMessage
 	missing  string
 }
@@ -61,6 +62,8 @@ func ReadMeta(params json.RawMessage) Meta {
 			capabilities = value
 		case MetaClientInfo:
 			info = value
+		case MetaLogLevel:
+			m.LogLevel = Text(value)
 		case "progressToken":
 			m.Token = value
 		}

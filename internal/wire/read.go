@@ -3,6 +3,7 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -180,6 +181,15 @@ func (c *conn) cancel(params json.RawMessage) {
 	r.silenced = true
 	c.mu.Unlock()
 	c.opts.Log.Info("cancelled", "method", r.method, "id", id.Raw())
+	r.stop()
+}
+
+// stop has what works on the request end.
+func (r *request) stop() {
+	if r.cancel != nil {
+		r.cancel()
+		return
+	}
 	r.session.cancel(r.number)
 }
 
@@ -211,6 +221,10 @@ func (c *conn) request(m message.Message, b *batch, size int) *message.Error {
 		c.forget(r)
 		c.opts.Log.Error("cannot open a session", "err", err)
 		return &message.Error{Code: message.CodeInternalError, Message: "Internal error", ID: m.ID}
+	}
+	if m.Method == "tools/call" && c.opts.CallTool != nil {
+		c.callTool(r, s, m.Params)
+		return nil
 	}
 	c.mu.Lock()
 	r.session = s
@@ -248,6 +262,21 @@ func (c *conn) admit(r *request, m *message.Message, meta message.Meta) *message
 	c.byNumber[r.number] = r
 	c.bytes += r.bytes
 	return nil
+}
+
+// callTool answers a tools/call request beside the engine.
+func (c *conn) callTool(r *request, s *session, params json.RawMessage) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
+	c.mu.Lock()
+	r.session, r.cancel = s, cancel
+	c.mu.Unlock()
+	go func() {
+		defer cancel()
+		result, err := c.opts.CallTool(ctx, s.engine, params, func(method string, params json.RawMessage) {
+			c.notify(&jsonrpc.Request{Method: method, Params: params})
+		})
+		c.finish(r, result, err)
+	}()
 }
 
 func replaceToken(params json.RawMessage, token string) json.RawMessage {

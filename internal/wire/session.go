@@ -15,8 +15,9 @@ import (
 // session is one session of the engine, seen from the engine: a transport and
 // its connection.
 type session struct {
-	conn *conn
-	in   chan jsonrpc.Message
+	conn   *conn
+	engine *mcp.ServerSession
+	in     chan jsonrpc.Message
 
 	once   sync.Once
 	closed chan struct{}
@@ -44,7 +45,8 @@ func (c *conn) session(method string, modern bool) (*session, error) {
 	}
 	s := &session{conn: c, in: make(chan jsonrpc.Message, 16), closed: make(chan struct{})}
 	// Not the connection's context: what is in flight is ended by end.
-	if _, err := c.server.Connect(context.WithoutCancel(c.ctx), s, &opts); err != nil {
+	var err error
+	if s.engine, err = c.server.Connect(context.WithoutCancel(c.ctx), s, &opts); err != nil {
 		return nil, err
 	}
 	switch {

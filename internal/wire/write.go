@@ -98,10 +98,15 @@ func (c *conn) answer(m *jsonrpc.Response) {
 	number, _ := m.ID.Raw().(int64)
 	c.mu.Lock()
 	r := c.byNumber[number]
-	if r == nil {
-		c.mu.Unlock()
-		return
+	c.mu.Unlock()
+	if r != nil {
+		c.finish(r, m.Result, m.Error)
 	}
+}
+
+// finish ends a request: it sends what came of it, unless nothing may be sent.
+func (c *conn) finish(r *request, result json.RawMessage, err error) {
+	c.mu.Lock()
 	silenced := r.silenced
 	r.replying = true
 	// The client may use the id again once it has read the reply.
@@ -110,20 +115,20 @@ func (c *conn) answer(m *jsonrpc.Response) {
 	c.mu.Unlock()
 	var reply []byte
 	if !silenced {
-		reply = c.reply(r, m)
+		reply = c.reply(r, result, err)
 	}
 	c.deliver(r.batch, reply)
 	c.forget(r)
 }
 
-func (c *conn) reply(r *request, m *jsonrpc.Response) []byte {
-	if m.Error != nil {
-		return c.errorReply(wireError(r, m.Error))
+func (c *conn) reply(r *request, result json.RawMessage, err error) []byte {
+	if err != nil {
+		return c.errorReply(wireError(r, err))
 	}
 	if r.method == "initialize" {
-		c.settle(r.session, message.Text(message.Member(m.Result, "protocolVersion")))
+		c.settle(r.session, message.Text(message.Member(result, "protocolVersion")))
 	}
-	result := message.Unshield(m.Result)
+	result = message.Unshield(result)
 	b := make([]byte, 0, len(result)+len(r.id.Raw())+40)
 	b = append(b, `{"jsonrpc":"2.0","id":`...)
 	b = append(b, r.id.Raw()...)
