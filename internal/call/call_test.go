@@ -71,14 +71,19 @@ func TestACallIsStoppedWhenItsContextEnds(t *testing.T) {
 }
 
 func TestACallIsStoppedAtItsTimeLimit(t *testing.T) {
-	r := newRunner(t, script, t.TempDir(), Limits{Timeout: 300 * time.Millisecond})
-	o, err := r.Run(t.Context(), "sleep", json.RawMessage(`{"mark":"/dev/null"}`))
-	if err != nil || o.End != TimedOut {
-		t.Errorf("%v, end %d, output %q", err, o.End, o.Output)
-	}
-	if o, err := r.Run(t.Context(), "say", json.RawMessage(`{"text":"quick"}`)); err != nil || o.End != Returned || string(o.Output) != "quick" {
-		t.Errorf("a quick one: %v, end %d, output %q", err, o.End, o.Output)
-	}
+	t.Run("that it exceeds", func(t *testing.T) {
+		r := newRunner(t, script, t.TempDir(), Limits{Timeout: 300 * time.Millisecond})
+		o, err := r.Run(t.Context(), "sleep", json.RawMessage(`{"mark":"/dev/null"}`))
+		if err != nil || o.End != TimedOut {
+			t.Errorf("%v, end %d, output %q", err, o.End, o.Output)
+		}
+	})
+	t.Run("and not before", func(t *testing.T) {
+		r := newRunner(t, script, t.TempDir(), Limits{Timeout: patience})
+		if o, err := r.Run(t.Context(), "say", json.RawMessage(`{"text":"quick"}`)); err != nil || o.End != Returned || string(o.Output) != "quick" {
+			t.Errorf("%v, end %d, output %q", err, o.End, o.Output)
+		}
+	})
 }
 
 func TestTheDirectoryOfACallGoesWithIt(t *testing.T) {

@@ -301,7 +301,6 @@ func TestServerInfoHasTheMembersTheProtocolDemands(t *testing.T) {
 		{"empty", `{"serverInfo":{}}`, `{"name":"stage","version":"1.0.0"}`},
 		{"a name", `{"serverInfo":{"name":"n"}}`, `{"version":"1.0.0","name":"n"}`},
 		{"all", `{"serverInfo":{"version":"2","title":"<t>","name":"n","x":1.50}}`, `{"version":"2","title":"<t>","name":"n","x":1.50}`},
-		{"a name that is null", `{"serverInfo":{"name":null,"version":"2"}}`, `{"name":"stage","version":"2"}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -312,6 +311,16 @@ func TestServerInfoHasTheMembersTheProtocolDemands(t *testing.T) {
 				t.Errorf("%+v: %s, want %s", r.Error, result.ServerInfo, tt.want)
 			}
 		})
+	}
+}
+
+func TestServerInfoWhoseNameIsNoStringIsAnErrorOfTheFile(t *testing.T) {
+	for _, config := range []string{`{"serverInfo":{"name":null,"version":"2"}}`, `{"serverInfo":{"name":"n","version":2}}`} {
+		s := newStage(t, greetList, config)
+		r := s.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}`)
+		if r.Error == nil || r.Error.Code != message.CodeInternalError || !strings.Contains(r.Error.Message, "serverInfo must be an object") {
+			t.Errorf("%s: %+v, %s", config, r.Error, r.Result)
+		}
 	}
 }
 

@@ -42,16 +42,14 @@ func FuzzParse(f *testing.F) {
 		`{"jsonrpc":"2.0","method":"m","params":null}`, `{"jsonrpc":"2.0","id":1,"result":{}}`, ` { "id" : 1 } `, `[]`, `null`, `{"a":1,}`, `{} {}`,
 		"\ufeff{}", "{\"a\":\"\xff\"}", "{}\x00", `{"id":1,"id":2}`, `{"ID":1}`, `{"jsonrpc":"2.0","id":1e5,"method":"x","params":[]}`,
 		`{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":` + deep + strings.Repeat("]", MaxDepth+1) + `}}`,
-		`{"jsonrpc":"2.0","id":1,"method":"m","params":` + deep, "{\"a\" \t\r: 1}", `{"":""}`, `{"a":"\\\""}`,
+		`{"jsonrpc":"2.0","id":1,"method":"m","params":` + deep, `{"jsonrpc":"2.0","id":1,"result":` + deep + strings.Repeat("]", MaxDepth+1) + `}`, "{\"a\" \t\r: 1}", `{"":""}`, `{"a":"\\\""}`,
 	} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		original := bytes.Clone(text)
 		err := Check(text)
-		if utf8.Valid(text) && !tooDeep(text) && bytes.IndexByte(text, 0) < 0 && (err == nil) != json.Valid(text) {
-			t.Errorf("Check says %v; JSON: %v", err, json.Valid(text))
-		}
+		requireVerdict(t, text, err)
 		if err != nil {
 			return
 		}
@@ -61,10 +59,35 @@ func FuzzParse(f *testing.F) {
 		}
 		if err != nil {
 			requireError(t, err)
-			return
+			if err.Code != CodeInvalidParams {
+				return
+			}
+			if err.ID != m.ID {
+				t.Errorf("the error is for the id %s, the message has %s", err.ID.Raw(), m.ID.Raw())
+			}
 		}
-		requireMessage(t, text, m)
+		requireMessage(t, shallow(text), m)
 	})
+}
+
+// requireVerdict compares what Check says with what encoding/json does.
+func requireVerdict(t *testing.T, text []byte, err *Error) {
+	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
+		if err == nil {
+			t.Error("Check lets pass what is no text")
+		}
+		return
+	}
+	pruned := shallow(text)
+	if again := shallow(pruned); !bytes.Equal(again, pruned) {
+		t.Errorf("pruned twice it is %q, once %q", again, pruned)
+	}
+	switch valid := json.Valid(text); {
+	case valid && err != nil:
+		t.Errorf("Check says %v of JSON", err)
+	case len(pruned) == len(text) && (err == nil) != valid:
+		t.Errorf("Check says %v; JSON: %v", err, valid)
+	}
 }
 
 func requireError(t *testing.T, err *Error) {
@@ -130,16 +153,15 @@ func FuzzElements(f *testing.F) {
 		var elements []json.RawMessage
 		var ok bool
 		guard(t, func() { elements, ok = Elements(text) })
-		if tooDeep(text) {
-			return
-		}
+		// What was not cut out decides where elements begin and end.
+		pruned := shallow(text)
 		var want []json.RawMessage
-		isArray := json.Unmarshal(text, &want) == nil && want != nil
+		isArray := json.Unmarshal(pruned, &want) == nil && want != nil
 		if ok != isArray || len(elements) != len(want) {
 			t.Fatalf("%q: an array %v with %d elements, but got %v and %q", text, isArray, len(want), ok, elements)
 		}
 		for i := range want {
-			if !bytes.Equal(elements[i], want[i]) {
+			if len(pruned) == len(text) && !bytes.Equal(elements[i], want[i]) {
 				t.Errorf("element %d of %q is %q, want %q", i, text, elements[i], want[i])
 			}
 		}

@@ -16,6 +16,10 @@ func TestCheckLetsOneJSONValuePassAndNothingElse(t *testing.T) {
 		{"an escaped NUL", `"\u0000"`, ""},
 		{"nesting that is too deep, for Parse to tell with the id", deep, ""},
 		{"nesting that encoding/json refuses", strings.Repeat("[", 20000) + strings.Repeat("]", 20000), ""},
+		{"nesting that is too deep and has no end", strings.Repeat("[", MaxDepth+2) + "]", "Parse error: expected exactly one JSON document per line"},
+		{"nesting that is too deep, and more", deep + "1", "Parse error: expected exactly one JSON document per line"},
+		{"nesting that is too deep, beside what is no JSON", `{"a":1x,"b":` + deep + `}`, "Parse error: expected exactly one JSON document per line"},
+		{"nesting that is too deep, behind brackets that do not match", "[}" + deep, "Parse error: expected exactly one JSON document per line"},
 		{"nothing", "", "Parse error: expected exactly one JSON document per line"},
 		{"two documents", `{} {}`, "Parse error: expected exactly one JSON document per line"},
 		{"half a document", `{"a":`, "Parse error: expected exactly one JSON document per line"},
@@ -109,7 +113,7 @@ func TestParseTellsWhatIsWrong(t *testing.T) {
 		{"the same id twice", `{"jsonrpc":"2.0","id":1,"method":"m","\u0069d":1}`, CodeInvalidRequest, "", `the member "id" occurs twice`},
 		{"two methods", `{"jsonrpc":"2.0","id":1,"method":"m","method":"n"}`, CodeInvalidRequest, "1", `the member "method" occurs twice`},
 		{"an unknown member twice", `{"jsonrpc":"2.0","id":1,"method":"m","x":1,"x":1}`, CodeInvalidRequest, "1", `the member "x" occurs twice`},
-		{"a long member twice", `{"` + long + `":1,"` + long + `":1,"jsonrpc":"2.0","id":1,"method":"m"}`, CodeInvalidRequest, "1", `the member "` + long[:40] + `…" occurs twice`},
+		{"a long member twice", `{"` + long + `":1,"` + long + `":1,"jsonrpc":"2.0","id":1,"method":"m"}`, CodeInvalidRequest, "1", `the member "` + long[:100] + `…" occurs twice`},
 		{"a key in another case", `{"jsonrpc":"2.0","id":1,"Method":"m"}`, CodeInvalidRequest, "1", `the member "Method" must be written "method"`},
 		{"an id in another case", `{"jsonrpc":"2.0","ID":1,"method":"m"}`, CodeInvalidRequest, "", `the member "ID" must be written "id"`},
 		{"params that are an array", `{"jsonrpc":"2.0","id":1,"method":"m","params":[]}`, CodeInvalidParams, "1", "expected an object"},
@@ -151,8 +155,49 @@ func TestBracketsInStringsAreNoNesting(t *testing.T) {
 	}
 }
 
-// Check leaves text that nests too deep to Parse. What is no JSON there must
-// not get into an answer.
+func TestShallowCutsOutWhatBeginsBelowTheLimit(t *testing.T) {
+	inside := func(text string) string {
+		return strings.Repeat("[", MaxDepth) + text + strings.Repeat("]", MaxDepth)
+	}
+	tests := []struct{ name, text, want string }{
+		{"nothing to cut", `{"a":[1]}`, `{"a":[1]}`},
+		{"nesting to the limit", inside("1"), inside("1")},
+		{"one level more", inside("[]"), inside("0")},
+		{"many levels more", inside(`{"a":[{"b":[1]}]}`), inside("0")},
+		{"several", inside(`1, [2] ,{"a":3},"b"`), inside(`1, 0 ,0,"b"`)},
+		{"brackets in a string that stays", inside(`"]}\"[{",[]`), inside(`"]}\"[{",0`)},
+		{"brackets in a string that goes", inside(`["]}\"]",{"]":1}],1`), inside(`0,1`)},
+		{"what has no end", strings.Repeat("[", MaxDepth+3) + "]]", strings.Repeat("[", MaxDepth) + "0"},
+		{"what ends in a string", strings.Repeat("[", MaxDepth+1) + `"]`, strings.Repeat("[", MaxDepth) + "0"},
+		{"nothing at all", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := string(shallow([]byte(tt.text))); got != tt.want {
+				t.Errorf("got %q, want %q", strings.Trim(got, "["), strings.Trim(tt.want, "["))
+			}
+		})
+	}
+}
+
+// Who is told must be able to tell a notification, which is never answered.
+func TestParseReturnsAMessageWhoseParamsAloneAreWrong(t *testing.T) {
+	deep := strings.Repeat("[", MaxDepth+1) + strings.Repeat("]", MaxDepth+1)
+	for _, params := range []string{`[]`, `"x"`, `5`, `{"a":` + deep + `}`} {
+		for id, want := range map[string]Kind{`"id":"a",`: Request, ``: Notification} {
+			m, err := Parse([]byte(`{"jsonrpc":"2.0",` + id + `"method":"m","params":` + params + `}`))
+			if err == nil || err.Code != CodeInvalidParams || err.ID != m.ID || m.Kind != want || m.Method != "m" || m.ID.IsZero() != (id == "") {
+				t.Errorf("%s params %.20s: kind %v, id %s, method %q, %+v", id, params, m.Kind, m.ID.Raw(), m.Method, err)
+			}
+		}
+	}
+	if m, _ := Parse([]byte(`{"jsonrpc":"2.0","id":1,"result":` + deep + `}`)); m.Kind != Response {
+		t.Errorf("a response that nests too deep is of kind %v", m.Kind)
+	}
+}
+
+// Text that nests too deep is left to Parse. What is no JSON there must not get
+// into an answer.
 func TestAnIDIsEchoedOnlyWhenItIsJSON(t *testing.T) {
 	deep := strings.Repeat("[", MaxDepth+1) + strings.Repeat("]", MaxDepth+1)
 	for _, id := range []string{`1x`, `-`, `1 "a"`, `1 2`, `01`, `1.`, `1e`, "\"a\tb\"", `"\x"`} {

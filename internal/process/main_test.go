@@ -65,6 +65,14 @@ func obey(l *Lifeline, word, rest string) string {
 	case "forget":
 		slot, _ := strconv.Atoi(rest)
 		return fmt.Sprint(l.Record(slot, 0))
+	case "record":
+		var slot, group int
+		_, _ = fmt.Sscan(rest, &slot, &group)
+		return fmt.Sprint(l.Record(slot, Group(group)))
+	case "session":
+		return startSession(l)
+	case "end":
+		return endOrphans(l, rest)
 	case "tree":
 		return fmt.Sprint(l.Remove(rest))
 	case "orphans":
@@ -135,7 +143,7 @@ func waitForOwn(l *Lifeline) string {
 		}
 		select {
 		case <-ended:
-		case <-time.After(5 * time.Second):
+		case <-ctx.Done():
 			return "an end is not announced"
 		}
 	}

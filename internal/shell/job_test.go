@@ -25,7 +25,7 @@ func decodeJob(t *testing.T, e *encoding) variables {
 	names := strings.Split(strings.TrimSuffix(e.names.String(), "\n"), " ")
 	text, ok := strings.CutSuffix(e.values.String(), "\x00")
 	values := strings.Split(text, "\x1f")
-	if !ok || strings.ContainsAny(text, "\x00\x01\x7f") || len(values) != len(names) || names[len(names)-1] != "_conch_more" {
+	if !ok || strings.ContainsAny(text, "\x00\x01\x7f") || len(values) != len(names) || names[0] != "_conch_group" || names[len(names)-1] != "_conch_more" {
 		t.Fatalf("names %q, values %q", names, e.values.String())
 	}
 	for i, name := range names {
@@ -37,12 +37,13 @@ func decodeJob(t *testing.T, e *encoding) variables {
 	}
 	lines := strings.Split(strings.TrimSuffix(more, "\n"), "\n")
 	for i := 0; more != "" && i < len(lines); i++ {
-		at := strings.IndexAny(lines[i], "=:")
-		if at < 0 {
+		name, rest, ok := strings.Cut(lines[i], " ")
+		if !ok || name[0] != '=' && name[0] != ':' {
 			t.Fatalf("line %d of %q", i, more)
 		}
-		name, rest := lines[i][:at], lines[i][at+1:]
-		if lines[i][at] == '=' {
+		isArray := name[0] == ':'
+		name = name[1:]
+		if !isArray {
 			v.set(t, name, unescape(t, rest))
 			continue
 		}
@@ -108,11 +109,14 @@ func TestAJobSetsAVariableForEveryArgument(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			e, err := Job{Tool: "t", Dir: "/d", Arguments: json.RawMessage(tt.arguments)}.encode()
+			e, err := Job{Tool: "t", Dir: "/d", Arguments: json.RawMessage(tt.arguments), group: 4194304}.encode()
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := decodeJob(t, e)
+			if group := got.scalars["_conch_group"]; group != "4194304" {
+				t.Errorf("it is for the subshell %q", group)
+			}
 			if got.scalars["_conch_tool"] != "t" || got.scalars["MCP_CALL_TMPDIR"] != "/d" {
 				t.Errorf("tool %q, directory %q", got.scalars["_conch_tool"], got.scalars["MCP_CALL_TMPDIR"])
 			}
@@ -127,7 +131,7 @@ func requireArguments(t *testing.T, got variables, scalars map[string]string, ar
 	for name, value := range scalars {
 		want["arg_"+name] = value
 	}
-	for _, name := range []string{"_conch_tool", "MCP_CALL_TMPDIR", "_conch_arguments", "_conch_more"} {
+	for _, name := range []string{"_conch_group", "_conch_tool", "MCP_CALL_TMPDIR", "_conch_arguments", "_conch_more"} {
 		want[name] = got.scalars[name]
 	}
 	if !maps.Equal(got.scalars, want) {
@@ -149,12 +153,20 @@ func TestAJobThatNoShellCanTakeIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", arguments, err)
 		}
 	}
-	for _, job := range []Job{{"a\nb", "/d", nil}, {"a\x00", "/d", nil}, {"t", "/d\n", nil}, {"t", "/d\x00", nil}, {"t", "/d", json.RawMessage(`[]`)}, {"t", "/d", json.RawMessage(`{`)}, {"t", "/d", json.RawMessage(`"x"`)}} {
+	for _, job := range []Job{
+		{Tool: "a\nb", Dir: "/d"},
+		{Tool: "a\x00", Dir: "/d"},
+		{Tool: "t", Dir: "/d\n"},
+		{Tool: "t", Dir: "/d\x00"},
+		{Tool: "t", Dir: "/d", Arguments: json.RawMessage(`[]`)},
+		{Tool: "t", Dir: "/d", Arguments: json.RawMessage(`{`)},
+		{Tool: "t", Dir: "/d", Arguments: json.RawMessage(`"x"`)},
+	} {
 		if job.Arguments == nil {
 			job.Arguments = json.RawMessage(`{}`)
 		}
 		if _, err := job.encode(); err == nil {
-			t.Errorf("%q is taken", job)
+			t.Errorf("%+v is taken", job)
 		}
 	}
 	// What is left to $1 alone is no shell variable.

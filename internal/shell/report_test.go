@@ -1,8 +1,11 @@
 package shell
 
 import (
+	"context"
 	"errors"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +39,48 @@ func TestReadReportTellsHowAScriptFailed(t *testing.T) {
 		if _, err := readReport(strings.NewReader(text)); err == nil || errors.As(err, &f) {
 			t.Errorf("%q gives %v", text, err)
 		}
+	}
+}
+
+// A report is read to its end, or to that of the shell or of the context.
+func TestAReportIsWaitedForAsLongAsThereMayBeOne(t *testing.T) {
+	const whole = "ready\x005\x00PWD=/\x00\x00end\x00"
+	never := make(chan struct{})
+	over := make(chan struct{})
+	close(over)
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	tests := []struct {
+		name, text string
+		ctx        context.Context
+		done       chan struct{}
+		good       bool
+	}{
+		{"whole, the shell lives", whole, t.Context(), never, true},
+		{"whole, the shell has ended", whole, t.Context(), over, true},
+		{"half, the shell has ended", whole[:9], t.Context(), over, false},
+		{"none, the shell has ended", "", t.Context(), over, false},
+		{"half, the context has ended", whole[:9], cancelled, never, false},
+		{"none, the context has ended", "", cancelled, never, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "root-1.report")
+			r, err := newReport(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.hold.WriteString(tt.text); err != nil {
+				t.Fatal(err)
+			}
+			if s, err := r.read(tt.ctx, tt.done); (err == nil) != tt.good || (s != nil) != tt.good {
+				t.Errorf("read: %+v, %v", s, err)
+			}
+			r.close()
+			if _, err := os.Lstat(path); err == nil {
+				t.Error("the FIFO is left")
+			}
+		})
 	}
 }
 

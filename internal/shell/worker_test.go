@@ -353,7 +353,7 @@ func TestAScriptThatFailsEndsTheStartWithItsLine(t *testing.T) {
 	for script, want := range map[string]string{
 		"echo\nset -e\nfalse\n": "line 3: ended the shell with status 1 while it was sourced",
 		"exit 5\n":              "ended the shell with status 5 while it was sourced",
-		"kill -9 $$\n":          "ended the shell while it was sourced, without a word",
+		"kill -9 $$\n":          "ended the shell while it was sourced",
 	} {
 		t.Run(want, func(t *testing.T) {
 			s, err := tryStart(t, script, 1)

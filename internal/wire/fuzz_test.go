@@ -31,6 +31,7 @@ func FuzzServe(f *testing.F) {
 		{`{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":` + deep + strings.Repeat("]", message.MaxDepth+1) + `}}`},
 		{`{"jsonrpc":"2.0","id":1x,"method":"x","params":{"a":` + deep + strings.Repeat("]", message.MaxDepth+1) + `}}`},
 		{"[}" + deep + "["},
+		{`{"jsonrpc":"2.0","method":"x","params":{"a":` + deep + strings.Repeat("]", message.MaxDepth+1) + `}}`, `{"jsonrpc":"2.0","method":"x","params":[]}`, " [1]"},
 		{`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`},
 	} {
 		f.Add([]byte(strings.Join(lines, "\n")))
@@ -168,19 +169,22 @@ func count(input []byte) (asked map[string]int, questions int, exact bool) {
 			continue
 		}
 		questions++
-		texts := []json.RawMessage{line}
-		if line[0] == '[' && json.Valid(line) {
-			texts, _ = message.Elements(line)
+		texts, isArray := message.Elements(line)
+		if !isArray {
+			texts = []json.RawMessage{line}
 		}
 		for _, text := range texts {
 			m, err := message.Parse(text)
 			switch {
+			// Never answered, whatever else is wrong with it.
+			case m.Kind != message.Request:
+				if !isArray {
+					questions--
+				}
 			case err != nil && !err.ID.IsZero():
 				asked[err.ID.Key()]++
-			case err == nil && m.Kind == message.Request:
+			case err == nil:
 				asked[m.ID.Key()]++
-			case err == nil && line[0] != '[':
-				questions--
 			}
 		}
 	}

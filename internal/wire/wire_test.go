@@ -201,6 +201,32 @@ func TestBatchesAreOfOneRevisionOnly(t *testing.T) {
 	}
 }
 
+// Two peers that answered each other's responses would go on for ever.
+func TestResponsesAndNotificationsAreNeverAnswered(t *testing.T) {
+	deep := strings.Repeat("[", message.MaxDepth) + strings.Repeat("]", message.MaxDepth)
+	silent := []struct{ name, text string }{
+		{"a notification", `{"jsonrpc":"2.0","method":"m"}`},
+		{"a notification with params that are no object", `{"jsonrpc":"2.0","method":"m","params":[]}`},
+		{"a notification that nests too deep", `{"jsonrpc":"2.0","method":"m","params":{"a":` + deep + `}}`},
+		{"a response", `{"jsonrpc":"2.0","id":1,"result":{}}`},
+		{"an error response", `{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m"}}`},
+		{"an error response with an id that is null", `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}`},
+		{"a response that nests too deep", `{"jsonrpc":"2.0","id":1,"result":{"a":` + deep + `}}`},
+	}
+	for _, tt := range silent {
+		for name, text := range map[string]string{" alone": tt.text, " in a batch": "[" + tt.text + "]"} {
+			t.Run(tt.name+name, func(t *testing.T) {
+				c := connect(t, tools{}.server(), options())
+				c.ask(initialize(message.Revision20250326), `"2025-03-26"`)
+				c.send(text)
+				if lines, err := c.rest(); err != nil || len(lines) > 0 {
+					t.Errorf("at the end: %v, %.200q", err, lines)
+				}
+			})
+		}
+	}
+}
+
 func TestALastLineWithoutNewlineIsTakenIfItParses(t *testing.T) {
 	for text, want := range map[string]int{call("1", "echo", ""): 1, call("1", "echo", "")[:40]: 0, `{"jsonrpc":"2.0","id":1}`: 1, "  ": 0} {
 		c := connect(t, tools{}.server(), options())

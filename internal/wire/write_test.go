@@ -13,62 +13,6 @@ import (
 	"github.com/conch-mcp/conch/internal/message"
 )
 
-func TestPlainUndoesOnlyTheEscapesForWebPages(t *testing.T) {
-	tests := []struct{ name, text, want string }{
-		{"the three of HTML", `"\u003ca\u003e \u0026"`, `"<a> &"`},
-		{"the two of JavaScript", `"\u2028\u2029"`, "\"\u2028\u2029\""},
-		{"an escaped backslash before", `"\\u003c"`, `"\\u003c"`},
-		{"an escaped backslash and an escape", `"\\\u003c"`, `"\\<"`},
-		{"two escaped backslashes", `"\\\\u0026"`, `"\\\\u0026"`},
-		{"an escaped quote before", `"\"\u003c\""`, `"\"<\""`},
-		{"a quote as an escape", `"\u0022"`, `"\u0022"`},
-		{"a backslash as an escape", `"\u005cu003c"`, `"\u005cu003c"`},
-		{"control characters", `"\u0000\u001f\n"`, `"\u0000\u001f\n"`},
-		{"others of the same block", `"\u00e9\u2027\u2030"`, `"\u00e9\u2027\u2030"`},
-		{"keys", `{"\u003c":1}`, `{"<":1}`},
-		{"an escape at the very end", `"\u003c`, `"<`},
-		{"half an escape at the very end", `"\u003c\u00`, `"<\u00`},
-		{"a backslash at the very end", `"\u003c\`, `"<\`},
-		{"nothing", ``, ``},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := string(plain([]byte(tt.text))); got != tt.want {
-				t.Errorf("plain(%s) = %s, want %s", tt.text, got, tt.want)
-			}
-		})
-	}
-}
-
-func FuzzPlain(f *testing.F) {
-	for _, text := range []string{`"\u003c\\u003c\\\u003c"`, `{"\u0026":["\u2028",1e400]}`, `"\u0022"`, `"<>&"`, `[]`, "\u2028", `\\\`, "a\nb"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if json.Valid([]byte(text)) {
-			requireSameJSON(t, text, string(plain([]byte(text))))
-		}
-		// Any text as encoding/json writes it comes out with none of its escapes.
-		text = strings.ToValidUTF8(text, "")
-		encoded, err := json.Marshal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := string(plain(encoded))
-		requireSameJSON(t, string(encoded), got)
-		var want strings.Builder
-		enc := json.NewEncoder(&want)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(text); err != nil {
-			t.Fatal(err)
-		}
-		// Without \u2028 and \u2029, which the encoder always escapes.
-		if !strings.ContainsAny(text, "\u2028\u2029") && got != strings.TrimSuffix(want.String(), "\n") {
-			t.Errorf("got %s, want %s", got, want.String())
-		}
-	})
-}
-
 func requireSameJSON(t *testing.T, a, b string) {
 	t.Helper()
 	if va, vb := decode(t, a), decode(t, b); !reflect.DeepEqual(va, vb) {
