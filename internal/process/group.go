@@ -39,10 +39,6 @@ func (g Group) Alive() bool {
 	if g <= 1 {
 		return false
 	}
-	if errors.Is(unix.Kill(-int(g), 0), unix.ESRCH) {
-		return false
-	}
-	g.reap()
 	// Anything but ESRCH, EPERM above all, means that somebody is there.
 	return !errors.Is(unix.Kill(-int(g), 0), unix.ESRCH)
 }

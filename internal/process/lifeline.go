@@ -2,11 +2,12 @@ package process
 
 import (
 	"bufio"
-	"context"
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -206,16 +207,26 @@ func Sentinel(dir string) error {
 	if len(groups) > 0 {
 		KillSession(int(groups[0]))
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	for _, g := range groups {
-		// A directory can only be removed for good once nobody writes to it.
-		g.Wait(ctx)
+	// A directory can only be removed for good once nobody writes to it.
+	for end := time.Now().Add(time.Second); anyRuns(groups) && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
 	}
 	for _, path := range readTrees(filepath.Join(dir, treesFile)) {
 		_ = RemoveTree(path)
 	}
 	return RemoveTree(dir)
+}
+
+// anyRuns reports whether a process of the groups has not ended. Whoever has to
+// wait for it may take their time.
+func anyRuns(groups []Group) bool {
+	for _, pid := range processes() {
+		g, err := unix.Getpgid(pid)
+		if err == nil && g > 1 && slices.Contains(groups, Group(g)) && !hasEnded(pid) {
+			return true
+		}
+	}
+	return false
 }
 
 // readGroups returns the groups on record by slot, 0 where there is none.
@@ -225,12 +236,9 @@ func readGroups(path string) []Group {
 		return nil
 	}
 	var groups []Group
-	for line := range strings.Lines(string(data)) {
+	for slot := range slices.Chunk(data, slotWidth) {
 		// A slot never written reads as NULs.
-		n, err := strconv.Atoi(strings.Trim(line, " \n\x00"))
-		if err != nil {
-			n = 0
-		}
+		n, _ := strconv.Atoi(string(bytes.Trim(slot, " \n\x00")))
 		groups = append(groups, Group(n))
 	}
 	return groups

@@ -128,13 +128,3 @@ func (r *reaper) close() {
 	close(r.signals)
 	<-r.done
 }
-
-// reap waits for those members of the group that are orphans and have ended.
-func (g Group) reap() {
-	for {
-		pid, err := unix.Wait4(-int(g), nil, unix.WNOHANG, nil)
-		if !errors.Is(err, unix.EINTR) && (err != nil || pid <= 0) {
-			return
-		}
-	}
-}

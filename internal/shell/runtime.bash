@@ -32,7 +32,7 @@ _conch_on_exit() {
 
 # What the host needs to know of the sourced script, NUL between the fields.
 _conch_report() {
-  local _conch_name
+  builtin local _conch_name
   builtin printf 'ready\0%s\0' "$BASH_VERSION"
   for _conch_name in PWD TMPDIR MCP_TOOLS_LIST_FILE MCP_CONFIG_FILE \
     MCP_LOG_FILE MCP_LOG_STDERR; do
@@ -45,7 +45,7 @@ _conch_report() {
 # Forks workers until there are no more orders. set -m puts every worker in a
 # process group of its own and keeps SIGINT and SIGQUIT from being ignored.
 _conch_serve() {
-  local _conch_order _conch_name
+  builtin local _conch_order _conch_name
   while IFS=' ' builtin read -r -u 47 _conch_order _conch_name; do
     [[ $_conch_order == worker ]] || break
     builtin set -m
@@ -109,7 +109,7 @@ _conch_worker() {
 # 1<> as <>.)
 
 _conch_choose_worker() {
-  local _conch_name
+  builtin local _conch_name
   for _conch_name in echo eval exit export read set; do
     if builtin declare -F "$_conch_name" >/dev/null; then
       _conch_kind=_conch_worker
@@ -128,7 +128,7 @@ _conch_choose_worker() {
 # Takes the attributes off the names that the job is about to set.
 # shellcheck disable=SC2031 # runs in the subshell that read the names
 _conch_undeclare() {
-  local _conch_i
+  builtin local _conch_i
   for _conch_i in "${!_conch_names[@]}"; do
     case ${_conch_names[_conch_i]} in
       arg_*) _conch_forget "${_conch_names[_conch_i]}" || _conch_names[_conch_i]=_conch_ignored ;;
@@ -150,8 +150,8 @@ _conch_forget() {
 # printf %b and hold no newline. All names here are prefixed, locals too: a
 # script may have a readonly `i`.
 _conch_take_more() {
-  local -a _conch_lines
-  local _conch_i=0 _conch_line _conch_name
+  builtin local -a _conch_lines
+  builtin local _conch_i=0 _conch_line _conch_name
   _conch_read_lines "$1"
   while [[ -n ${_conch_lines[_conch_i]+set} ]]; do
     _conch_line=${_conch_lines[_conch_i]}
@@ -170,7 +170,7 @@ _conch_take_more() {
 # eval sees the name alone, which the host has checked to be an identifier:
 # Bash 3.2 has no other way to assign to an element of a computed array.
 _conch_take_array() {
-  local _conch_value _conch_n=0
+  builtin local _conch_value _conch_n=0
   builtin eval "$_conch_name=()"
   while ((_conch_n < $1)); do
     _conch_i=$((_conch_i + 1))
@@ -186,7 +186,7 @@ if ((BASH_VERSINFO[0] >= 4)); then
 else
   # Bash 3.2 has no mapfile.
   _conch_read_lines() {
-    local _conch_text _conch_n=0
+    builtin local _conch_text _conch_n=0
     while IFS= builtin read -r _conch_text; do
       _conch_lines[_conch_n]=$_conch_text
       _conch_n=$((_conch_n + 1))

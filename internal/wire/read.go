@@ -85,8 +85,8 @@ func (c *conn) line(line []byte, last bool) {
 	}
 	m, err := message.Parse(line)
 	switch {
-	case err != nil && isNotification(m):
-		c.opts.Log.Debug("dropped a notification", "method", m.Method, "err", err)
+	case err != nil && isSilent(m):
+		c.opts.Log.Debug("dropped a message", "method", m.Method, "err", err)
 	case err != nil:
 		c.refuse(err)
 	default:
@@ -94,9 +94,9 @@ func (c *conn) line(line []byte, last bool) {
 	}
 }
 
-// isNotification tells a notification, which is never answered, from what is
-// no message at all.
-func isNotification(m message.Message) bool { return m.Kind == message.Notification && m.Method != "" }
+// isSilent tells what is never answered, whatever is wrong with it, from
+// requests and from what is no message at all.
+func isSilent(m message.Message) bool { return m.Kind != message.Request }
 
 // takesBatches reports whether arrays are messages: they came with revision
 // 2025-03-26 and went with the next.
@@ -118,8 +118,8 @@ func (c *conn) batch(elements []json.RawMessage) {
 			err = &message.Error{Code: message.CodeInvalidRequest, Message: "Invalid Request: initialize must not be part of a batch", ID: m.ID}
 		}
 		switch {
-		case err != nil && isNotification(m):
-			c.opts.Log.Debug("dropped a notification", "method", m.Method, "err", err)
+		case err != nil && isSilent(m):
+			c.opts.Log.Debug("dropped a message", "method", m.Method, "err", err)
 		case err != nil:
 			b.add()
 			c.deliver(b, c.errorReply(err))
