@@ -22,13 +22,20 @@ func startInGroup(t *testing.T, script string) (g Group, first string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
+	// Whoever waits for a group's members makes them go.
+	r, err := newReaper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, err := r.start(cmd)
+	if err != nil {
 		t.Fatal(err)
 	}
 	g = Group(cmd.Process.Pid)
 	t.Cleanup(func() {
 		g.Kill()
-		_ = cmd.Wait()
+		<-ended
+		r.close()
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
@@ -91,35 +98,9 @@ func TestAGroupLivesAsLongAsItsLastMember(t *testing.T) {
 	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if !onlyZombies(t, g) && !g.Wait(within(t, patience)) {
+	if !g.Wait(within(t, patience)) {
 		t.Error("the group is still there without its last member")
 	}
-}
-
-// onlyZombies waits until the group is gone or has no member that runs. What
-// becomes of an orphan that has ended is its new parent's business.
-func onlyZombies(t *testing.T, g Group) bool {
-	t.Helper()
-	out := func() string {
-		text, err := exec.Command("ps", "-A", "-o", "pgid=,stat=").Output()
-		if err != nil {
-			t.Skip("there is no ps")
-		}
-		return string(text)
-	}
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		running := false
-		for line := range strings.Lines(out()) {
-			words := strings.Fields(line)
-			if len(words) == 2 && words[0] == strconv.Itoa(int(g)) && !strings.HasPrefix(words[1], "Z") {
-				running = true
-			}
-		}
-		if !running {
-			return true
-		}
-	}
-	return false
 }
 
 // Groups 0 and 1 are this process's own and, as an argument to kill, everybody.

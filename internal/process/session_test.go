@@ -216,13 +216,24 @@ func TestAProcessHasEndedOnceItIsAZombieWhateverItsName(t *testing.T) {
 	if !onLinux() {
 		t.Skip("names are set by way of /proc")
 	}
-	g, _ := startInGroup(t, `printf ') Z (' >/proc/$$/comm; echo; while :; do sleep 1000; done`)
-	pid := int(g)
+	cmd := exec.Command("bash", "-c", `printf ') Z (' >/proc/$$/comm; echo; while :; do read -r; done`)
+	in, err := cmd.StdinPipe()
+	must(t, err)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	t.Cleanup(func() {
+		in.Close()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	_, err = out.Read(make([]byte, 1))
+	must(t, err)
+	pid := cmd.Process.Pid
 	if hasEnded(pid) {
 		t.Error("it is said to have ended while it runs")
 	}
-	// Not Group.Kill with Group.Wait, which would wait for it.
-	must(t, unix.Kill(-pid, unix.SIGKILL))
+	must(t, unix.Kill(pid, unix.SIGKILL))
 	eventually(t, "its end is seen", func() bool { return hasEnded(pid) })
 	if missing(fmt.Sprintf("/proc/%d", pid)) {
 		t.Error("it is no zombie")
