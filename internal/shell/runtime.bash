@@ -199,10 +199,7 @@ fi
 # Sets aside what of the script would disturb this file, and notes in
 # _conch_restore how a tool gets it back. errexit it does not get back: a tool
 # goes on after a command that fails, as in a function called from `if`.
-#
-# shellcheck disable=SC2016 # compared as text
 _conch_set_aside() {
-  case $_conch_traps in *'|| _conch_line=$LINENO'*) _conch_traps='' ;; esac
   # The redirections of exec would not last behind `builtin`.
   _conch_restore=$(builtin declare -f exec)
   builtin unset -f exec
@@ -221,29 +218,33 @@ _conch_look_for_declarations() {
 
 # --- Start ------------------------------------------------------------------
 
-_conch_line=0
-# In this file alone, BASH_SOURCE has one element.
-trap '((${#BASH_SOURCE[@]} < 2)) || _conch_line=$LINENO' ERR
-trap '_conch_on_exit $?' EXIT
-
-# `.` looks for a name without a slash on PATH.
-# shellcheck source=/dev/null
-case $0 in
-  */*) . "$0" "$@" ;;
-  *) . "./$0" "$@" ;;
-esac
+# One compound command, which Bash reads before the script can define aliases.
 {
-  _conch_status=$? _conch_options=$-
-  builtin set +exv
-} 2>/dev/null
-((_conch_status == 0)) || builtin exit "$_conch_status"
+  _conch_line=0
+  # In this file alone, BASH_SOURCE has one element.
+  trap '((${#BASH_SOURCE[@]} < 2)) || _conch_line=$LINENO' ERR
+  trap '_conch_on_exit $?' EXIT
 
-# Not in a function, which would not see them.
-_conch_traps=$(builtin trap -p ERR DEBUG RETURN)
-builtin trap - ERR DEBUG RETURN
-_conch_set_aside "$_conch_options"
-_conch_look_for_declarations
-_conch_choose_worker
-exec </dev/null 47<"$_conch_root.orders"
-_conch_report >"$_conch_root.report"
-_conch_serve
+  # `.` looks for a name without a slash on PATH.
+  # shellcheck source=/dev/null
+  case $0 in
+    */*) . "$0" "$@" ;;
+    *) . "./$0" "$@" ;;
+  esac
+  {
+    _conch_status=$? _conch_options=$-
+    builtin set +exv
+  } 2>/dev/null
+  ((_conch_status == 0)) || builtin exit "$_conch_status"
+
+  # Not in a function, which would not see them.
+  case $(builtin trap -p ERR) in *_conch_line*) builtin trap - ERR ;; esac
+  _conch_traps=$(builtin trap -p ERR DEBUG RETURN)
+  builtin trap - ERR DEBUG RETURN
+  _conch_set_aside "$_conch_options"
+  _conch_look_for_declarations
+  _conch_choose_worker
+  exec </dev/null 47<"$_conch_root.orders"
+  _conch_report >"$_conch_root.report"
+  _conch_serve
+}

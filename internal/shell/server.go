@@ -336,6 +336,11 @@ func (s *Server) Acquire(ctx context.Context) (*Worker, error) {
 		if err != nil {
 			return nil, err
 		}
+		if ctx.Err() != nil {
+			// A worker may come free in the same moment.
+			s.Release(w)
+			return nil, ctx.Err()
+		}
 		err = w.ready(ctx)
 		if err == nil {
 			return w, nil

@@ -141,20 +141,21 @@ func (c *conn) reply(r *request, result json.RawMessage, err error) []byte {
 // SDK that shows parameters or Go types, and a code for every error.
 func wireError(r *request, err error) *message.Error {
 	e := &message.Error{Code: message.CodeInternalError, Message: "Internal error", ID: r.id}
+	// The engine's words for parameters that do not decode.
+	if text := err.Error(); strings.HasPrefix(text, "handling '") || strings.HasPrefix(text, "invalid params") {
+		e.Code, e.Message = message.CodeInvalidParams, "Invalid params: a member is missing or has the wrong type"
+		return e
+	}
 	var known *jsonrpc.Error
 	if !errors.As(err, &known) || known.Code == 0 {
 		return e
 	}
-	e.Code, e.Data = int(known.Code), known.Data
+	e.Code, e.Message, e.Data = int(known.Code), known.Message, known.Data
 	switch {
 	case known.Code == jsonrpc.CodeMethodNotFound:
 		e.Message = "Method not found: " + message.Clip(r.method)
-	case strings.HasPrefix(known.Message, "handling '"), strings.HasPrefix(known.Message, "invalid params"):
-		e.Code, e.Message = message.CodeInvalidParams, "Invalid params: a member is missing or has the wrong type"
 	case strings.Contains(known.Message, `missing required "params"`):
 		e.Code, e.Message = message.CodeInvalidParams, "Invalid params: there are none"
-	default:
-		e.Message = known.Message
 	}
 	return e
 }

@@ -1,6 +1,7 @@
 package calls_test
 
 import (
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,7 +29,7 @@ tool_stubborn() {
 tool_obedient() { echo "$BASHPID" >>"$arg_at"; sleep 1000; }
 
 # A tool knows whose child its script is.
-tool_patricide() { kill -9 "$PPID"; sleep 1000; }
+tool_patricide() { kill -9 "$arg_pid"; sleep 1000; }
 
 # Tells on a second line that it was asked to end.
 tool_asked() {
@@ -105,7 +106,9 @@ func TestAKilledServerLeavesNoProcessAndNoFile(t *testing.T) {
 			_ = s.Cmd.Process.Signal(syscall.SIGSTOP)
 			return pids
 		}, conch},
-		{"by one of its tools", calls("stubborn", 1), func(s *server) { s.post("patricide", `{}`) }},
+		{"by one of its tools", calls("stubborn", 1), func(s *server) {
+			s.post("patricide", fmt.Sprintf(`{"pid":%d}`, s.Cmd.Process.Pid))
+		}},
 		{"with calls that are stopped", func(s *server, m mark) []int {
 			pids := calls("obedient", 1)(s, m)
 			_ = syscall.Kill(-pids[0], syscall.SIGSTOP)

@@ -65,7 +65,7 @@ func describe(pids []int) []string {
 }
 
 // leader waits for the child of conch that leads a session and is the
-// sentinel, or is not: then it is the root shell.
+// sentinel, or is not: then it is the plain shell above the root shell.
 func (s *server) leader(isSentinel bool) int {
 	s.t.Helper()
 	var found int
@@ -84,7 +84,19 @@ func (s *server) leader(isSentinel bool) int {
 	return found
 }
 
-func (s *server) rootShell() int { return s.leader(false) }
+// rootShell is the shell that has sourced the script.
+func (s *server) rootShell() int {
+	s.t.Helper()
+	var found int
+	harness.Eventually(s.t, harness.Deadline, "the root shell", func() bool {
+		for _, p := range children(s.leader(false)) {
+			found = p.pid
+		}
+		return found != 0
+	})
+	return found
+}
+
 func (s *server) sentinel() int  { return s.leader(true) }
 
 // workers lists the workers.
