@@ -97,7 +97,7 @@ func (s *server) rootShell() int {
 	return found
 }
 
-func (s *server) sentinel() int  { return s.leader(true) }
+func (s *server) sentinel() int { return s.leader(true) }
 
 // workers lists the workers.
 func (s *server) workers() []int {
