@@ -23,14 +23,14 @@ import (
 // trouble the engine with it (see wire.CallTool). Only a tool that is not there
 // is an error of the protocol; everything else that goes wrong is a result,
 // which the model reads and may act on (MCP, "Tools", "Error handling").
-func (h *Host) CallTool(ctx context.Context, session *mcp.ServerSession, params json.RawMessage, notify func(method string, params json.RawMessage)) (result json.RawMessage, err error) {
+func (h *Host) CallTool(ctx context.Context, session *mcp.ServerSession, params json.RawMessage, notify func(method string, params json.RawMessage), queued func()) (result json.RawMessage, err error) {
 	defer h.recovered("tools/call", &err)
 	name := message.Member(params, "name")
 	if len(name) == 0 || name[0] != '"' {
 		return nil, invalidParams("name must be a string")
 	}
 	meta := message.ReadMeta(params)
-	c := toolCall{host: h, modern: meta.Modern, notify: func(ctx context.Context, level slog.Level, data any) error {
+	c := toolCall{host: h, modern: meta.Modern, queued: queued, notify: func(ctx context.Context, level slog.Level, data any) error {
 		if meta.Modern {
 			return sendIf(meta.LogLevel, level, data, notify)
 		}
@@ -41,7 +41,7 @@ func (h *Host) CallTool(ctx context.Context, session *mcp.ServerSession, params 
 
 // callTool answers tools/call for the engine.
 func (h *Host) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
-	c := toolCall{host: h, modern: isModern(req.Params.Meta), notify: func(ctx context.Context, level slog.Level, data any) error {
+	c := toolCall{host: h, modern: isModern(req.Params.Meta), queued: func() {}, notify: func(ctx context.Context, level slog.Level, data any) error {
 		return send(ctx, req.Session, level, data)
 	}}
 	text, err := c.answer(ctx, req.Params.Name, req.Params.Arguments)
@@ -56,6 +56,7 @@ type toolCall struct {
 	host   *Host
 	modern bool
 	notify func(ctx context.Context, level slog.Level, data any) error
+	queued func()         // called when the call begins to wait for its turn
 	tools  *catalog.Tools // the reading of the list that tool is of
 	tool   *catalog.Tool
 }
@@ -92,6 +93,7 @@ func (c toolCall) run(ctx context.Context, arguments json.RawMessage) (text stri
 	if defect := s.Check(arguments); defect != "" {
 		return defect, true
 	}
+	c.queued()
 	outcome, err := c.host.opts.Run(ctx, c.tool.Name, arguments)
 	if err != nil {
 		return c.notRun(ctx, err), true

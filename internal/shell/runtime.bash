@@ -51,7 +51,8 @@ _conch_serve() {
     builtin set -m
     "$_conch_kind" "$_conch_name" </dev/null 2>/dev/null &
     builtin set +m
-    builtin printf 'w %s\n' "$!" >"$_conch_dir/$_conch_name.event"
+    # For reading too, or the open might wait for a host that has given up.
+    builtin printf 'w %s\n' "$!" 1<>"$_conch_dir/$_conch_name.event"
     # Or Bash would tell of its death at the end.
     builtin disown "$!"
   done

@@ -59,8 +59,7 @@ type Server struct {
 	lifeline *process.Lifeline
 	names    atomic.Int64
 
-	idle  *idle    // workers that may be acquired
-	slots chan int // slots no worker has
+	pool *pool
 
 	closed     atomic.Bool
 	script     atomic.Pointer[Script]
@@ -96,11 +95,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	}
 	s := &Server{
 		opts: opts, dir: opts.Dir, lifeline: opts.Lifeline,
-		idle:  newIdle(opts.Workers),
-		slots: make(chan int, opts.Workers),
-	}
-	for slot := range opts.Workers {
-		s.slots <- slot
+		pool: newPool(opts.Workers),
 	}
 	if err := os.WriteFile(filepath.Join(s.dir, runtimeFile), []byte(withFastWorker(runtime)), 0o600); err != nil {
 		return nil, fmt.Errorf("write the shell runtime: %w", err)
@@ -110,13 +105,17 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	}
 	// Two workers taking turns keep the fork off the path of a client that
 	// makes one call after the other.
+	var first []*Worker
 	for range min(2, opts.Workers) {
-		w, err := s.spawn(ctx, <-s.slots)
+		w, err := s.Acquire(ctx)
 		if err != nil {
 			s.Close()
 			return nil, err
 		}
-		s.idle.push(w)
+		first = append(first, w)
+	}
+	for _, w := range first {
+		s.pool.give(w)
 	}
 	return s, nil
 }
@@ -227,15 +226,17 @@ func (s *Server) stopRoot() {
 	_ = s.lifeline.Record(rootSlot, 0)
 }
 
-// spawn forks a worker in a free slot and waits until it can take a call.
+// spawn forks a worker in a free slot and waits until it can take a call. It
+// goes on when ctx ends, for the sake of the next call: what is left halfway
+// would be in the way of the root shell.
 func (s *Server) spawn(ctx context.Context, slot int) (*Worker, error) {
-	ctx, cancel := context.WithTimeout(ctx, workerStart)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), workerStart)
 	defer cancel()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w, err := s.fork(ctx, slot)
 	if err != nil {
-		s.slots <- slot
+		s.pool.free(slot)
 		return nil, err
 	}
 	return w, nil
@@ -332,42 +333,27 @@ func withDone(ctx context.Context, done <-chan struct{}) (context.Context, conte
 // [Server.Release], or with [Server.Lose] after [ErrLost].
 func (s *Server) Acquire(ctx context.Context) (*Worker, error) {
 	for {
-		w, err := s.take(ctx)
+		w, slot, err := s.pool.take(ctx)
 		if err != nil {
 			return nil, err
 		}
+		if w == nil {
+			if w, err = s.spawn(ctx, slot); err != nil {
+				return nil, err
+			}
+		}
+		if ctx.Err() == nil {
+			err = w.ready(ctx)
+		}
 		if ctx.Err() != nil {
-			// A worker may come free in the same moment.
 			s.Release(w)
 			return nil, ctx.Err()
 		}
-		err = w.ready(ctx)
 		if err == nil {
 			return w, nil
 		}
-		if ctx.Err() != nil {
-			s.Release(w)
-			return nil, ctx.Err()
-		}
 		s.opts.Log.Warn("a worker was gone before its next call", "err", err)
 		s.Lose(w)
-	}
-}
-
-// take returns an idle worker, or a new one while there may be more.
-func (s *Server) take(ctx context.Context) (*Worker, error) {
-	select {
-	case <-s.idle.available:
-		return s.idle.pop(), nil
-	default:
-	}
-	select {
-	case <-s.idle.available:
-		return s.idle.pop(), nil
-	case slot := <-s.slots:
-		return s.spawn(ctx, slot)
-	case <-ctx.Done():
-		return nil, ctx.Err()
 	}
 }
 
@@ -380,13 +366,13 @@ func (s *Server) Release(w *Worker) {
 		return
 	}
 	w.clear()
-	s.idle.push(w)
+	s.pool.give(w)
 }
 
 // Lose ends a worker for good and makes room for another.
 func (s *Server) Lose(w *Worker) {
 	w.discard()
-	s.slots <- w.slot
+	s.pool.free(w.slot)
 }
 
 // Close ends all shells. Every worker must have been given back.
@@ -394,17 +380,12 @@ func (s *Server) Close() {
 	s.closed.Store(true)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for {
-		select {
-		case <-s.idle.available:
-			s.idle.pop().discard()
-		default:
-			s.stopRoot()
-			// A subshell that was forked a moment ago is on no record.
-			process.KillSession(s.Session())
-			return
-		}
+	for _, w := range s.pool.drain() {
+		w.discard()
 	}
+	s.stopRoot()
+	// A subshell that was forked a moment ago is on no record.
+	process.KillSession(s.Session())
 }
 
 // Session is the id of the session in which the script's shells run, and all

@@ -10,6 +10,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -270,13 +272,20 @@ func (c *conn) callTool(r *request, s *session, params json.RawMessage) {
 	c.mu.Lock()
 	r.session, r.cancel = s, cancel
 	c.mu.Unlock()
+	inQueue := make(chan struct{})
+	queued := sync.OnceFunc(func() { close(inQueue) })
 	go func() {
 		defer cancel()
+		defer queued()
 		result, err := c.opts.CallTool(ctx, s.engine, params, func(method string, params json.RawMessage) {
 			c.notify(&jsonrpc.Request{Method: method, Params: params})
-		})
+		}, queued)
 		c.finish(r, result, err)
 	}()
+	select {
+	case <-inQueue:
+	case <-time.After(unqueued):
+	}
 }
 
 func replaceToken(params json.RawMessage, token string) json.RawMessage {

@@ -36,8 +36,14 @@ type Options struct {
 }
 
 // CallTool answers a tools/call request from its params. session is the engine's
-// for the request's era; notify sends a notification about the request.
-type CallTool func(ctx context.Context, session *mcp.ServerSession, params json.RawMessage, notify func(method string, params json.RawMessage)) (json.RawMessage, error)
+// for the request's era; notify sends a notification about the request; queued
+// is to be called when nothing is left to do but to wait for the tool, so that
+// calls begin in the order in which they came.
+type CallTool func(ctx context.Context, session *mcp.ServerSession, params json.RawMessage, notify func(method string, params json.RawMessage), queued func()) (json.RawMessage, error)
+
+// unqueued is how long a call that is not queued yet, because its arguments
+// take long to judge, holds up those behind it.
+const unqueued = 20 * time.Millisecond
 
 // DefaultMaxLine is the longest line taken.
 const DefaultMaxLine = 16 << 20

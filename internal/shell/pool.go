@@ -1,0 +1,81 @@
+package shell
+
+import (
+	"context"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// pool is the workers there may be: those no call has, the latest used last,
+// and the slots that no worker has yet. Who asks first is served first.
+type pool struct {
+	turns *semaphore.Weighted // one for each worker there may be
+
+	mu    sync.Mutex
+	idle  []*Worker
+	slots []int
+}
+
+func newPool(most int) *pool {
+	p := &pool{turns: semaphore.NewWeighted(int64(most))}
+	for slot := range most {
+		p.slots = append(p.slots, most-1-slot)
+	}
+	return p
+}
+
+// take waits for a turn. It returns an idle worker, or nil and a slot for a
+// new one. Either goes back with give or free.
+func (p *pool) take(ctx context.Context) (w *Worker, slot int, err error) {
+	if err := p.turns.Acquire(ctx, 1); err != nil {
+		return nil, 0, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.idle) > 0 {
+		return p.best(), 0, nil
+	}
+	last := len(p.slots) - 1
+	slot, p.slots = p.slots[last], p.slots[:last]
+	return nil, slot, nil
+}
+
+// best takes out the latest used of the idle workers that are ready, or the one
+// that has waited longest. A worker used a moment ago has its memory still in
+// the processor's caches; one that has had time to fork ahead can begin at
+// once.
+func (p *pool) best() *Worker {
+	at := len(p.idle) - 1
+	for at > 0 && !p.idle[at].poll() {
+		at--
+	}
+	w := p.idle[at]
+	p.idle = append(p.idle[:at], p.idle[at+1:]...)
+	return w
+}
+
+// give makes a worker idle.
+func (p *pool) give(w *Worker) {
+	p.mu.Lock()
+	p.idle = append(p.idle, w)
+	p.mu.Unlock()
+	p.turns.Release(1)
+}
+
+// free gives a slot back whose worker is gone, or never came.
+func (p *pool) free(slot int) {
+	p.mu.Lock()
+	p.slots = append(p.slots, slot)
+	p.mu.Unlock()
+	p.turns.Release(1)
+}
+
+// drain takes out all idle workers.
+func (p *pool) drain() []*Worker {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	idle := p.idle
+	p.idle = nil
+	return idle
+}
