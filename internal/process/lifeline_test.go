@@ -138,6 +138,7 @@ func burden(t *testing.T, h *holder) (requireGone func()) {
 	must(t, os.Chmod(dir+"/tree/a", 0))
 	group := h.askPID("group 3")
 	forgotten := h.askPID("group 7")
+	t.Cleanup(Group(forgotten).Kill)
 	for _, line := range []string{"forget 7", "tree " + dir + "/tree", "tree " + dir + "/pre[x**", "tree " + dir + "/not there", "tree /not/there/*"} {
 		if answer := h.ask(line); answer != "<nil>" {
 			t.Fatalf("%s: %s", line, answer)

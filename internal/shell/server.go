@@ -151,7 +151,7 @@ func (s *Server) startRoot(ctx context.Context) error {
 	}
 	defer report.close()
 	cmd := s.command(name)
-	done, err := s.lifeline.Start(cmd)
+	done, begin, err := s.startGated(cmd)
 	if err != nil {
 		orders.remove()
 		return fmt.Errorf("start a shell: %w", err)
@@ -162,7 +162,11 @@ func (s *Server) startRoot(ctx context.Context) error {
 		group: process.Group(cmd.Process.Pid), done: done,
 		orders: os.NewFile(uintptr(orders.fd), orders.path),
 	}
-	if err := s.lifeline.Record(rootSlot, s.root.group); err != nil {
+	err = s.lifeline.Record(rootSlot, s.root.group)
+	if err == nil {
+		err = begin()
+	}
+	if err != nil {
 		s.stopRoot()
 		return err
 	}
@@ -177,11 +181,31 @@ func (s *Server) startRoot(ctx context.Context) error {
 	return nil
 }
 
+// startGated starts a command that reads a line before it does anything, and
+// ends without it. begin writes the line: when the group is on record.
+func (s *Server) startGated(cmd *exec.Cmd) (done <-chan struct{}, begin func() error, err error) {
+	gate, w, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer gate.Close()
+	cmd.Stdin = gate
+	if done, err = s.lifeline.Start(cmd); err != nil {
+		w.Close()
+		return nil, nil, err
+	}
+	return done, func() error {
+		defer w.Close()
+		_, err := w.WriteString("\n")
+		return err
+	}, nil
+}
+
 // command is the root shell. A plain shell stands between it and this process,
 // so that a tool which kills its $PPID does not kill the server.
 func (s *Server) command(name string) *exec.Cmd {
 	args := append([]string{
-		"-c", `"$@"; exit "$?"`, "sh",
+		"-c", `read -r go || exit; "$@" </dev/null; exit "$?"`, "sh",
 		s.opts.Bash, "--norc", "--noprofile", "-c", `. "$CONCH_CONTROL/` + runtimeFile + `"`, s.opts.Script,
 	}, s.opts.Args...)
 	cmd := exec.Command("/bin/sh", args...)

@@ -228,9 +228,9 @@ func (c *conn) request(m message.Message, b *batch, size int) *message.Error {
 		c.callTool(r, s, m.Params)
 		return nil
 	}
-	c.mu.Lock()
-	r.session = s
-	c.mu.Unlock()
+	if !c.begin(r, s, nil) {
+		return nil
+	}
 	id, _ := jsonrpc.MakeID(float64(r.number))
 	s.send(&jsonrpc.Request{ID: id, Method: m.Method, Params: m.Params})
 	if m.Method == "initialize" {
@@ -253,6 +253,9 @@ func (c *conn) admit(r *request, m *message.Message, meta message.Meta) *message
 	c.wait(c.ctx, func() bool {
 		return c.idle() || len(c.byNumber) < maxInFlight && c.bytes+r.bytes <= maxInFlightBytes
 	})
+	if c.stopping {
+		return &message.Error{Code: message.CodeInternalError, Message: "The server is shutting down", ID: r.id}
+	}
 	c.lastNumber++
 	r.number = c.lastNumber
 	if len(meta.Token) > 0 {
@@ -266,12 +269,26 @@ func (c *conn) admit(r *request, m *message.Message, meta message.Meta) *message
 	return nil
 }
 
+// begin says what works on r. It is too late when everything is being stopped:
+// then r is forgotten.
+func (c *conn) begin(r *request, s *session, cancel context.CancelFunc) bool {
+	c.mu.Lock()
+	late := c.stopping
+	r.session, r.cancel = s, cancel
+	c.mu.Unlock()
+	if late {
+		c.forget(r)
+	}
+	return !late
+}
+
 // callTool answers a tools/call request beside the engine.
 func (c *conn) callTool(r *request, s *session, params json.RawMessage) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
-	c.mu.Lock()
-	r.session, r.cancel = s, cancel
-	c.mu.Unlock()
+	if !c.begin(r, s, cancel) {
+		cancel()
+		return
+	}
 	inQueue := make(chan struct{})
 	queued := sync.OnceFunc(func() { close(inQueue) })
 	go func() {

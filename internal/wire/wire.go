@@ -113,6 +113,7 @@ type conn struct {
 	legacy     *session
 	modern     *session
 	negotiated string // the revision of the latest initialize, if any
+	stopping   bool   // no request may begin any more
 }
 
 // request is one request in flight.
@@ -189,6 +190,7 @@ func (c *conn) drain() {
 // has ended.
 func (c *conn) stop() {
 	c.mu.Lock()
+	c.stopping = true
 	sessions := []*session{c.legacy, c.modern}
 	var running []*request
 	for _, r := range c.byNumber {
