@@ -226,7 +226,15 @@ func (w *Worker) cutEvent() (kind string, number int, ok bool) {
 // that on record. A subshell that was killed while it waited is followed by
 // the next.
 func (w *Worker) ready(ctx context.Context) error {
-	for !w.poll() {
+	if err := w.listen(ctx, w.poll); err != nil {
+		return err
+	}
+	return w.server.lifeline.Record(w.groupSlot(), w.group)
+}
+
+// listen waits for events until enough has been said.
+func (w *Worker) listen(ctx context.Context, enough func() bool) error {
+	for !enough() {
 		if w.ended {
 			return ErrLost
 		}
@@ -239,7 +247,7 @@ func (w *Worker) ready(ctx context.Context) error {
 		}
 		w.note(kind, number)
 	}
-	return w.server.lifeline.Record(w.groupSlot(), w.group)
+	return nil
 }
 
 // poll takes what the worker has said, without waiting, and reports whether
@@ -291,15 +299,8 @@ func (w *Worker) note(kind string, number int) {
 // come waits for a worker that was just ordered: for its shell, told of by the
 // root shell, and its first subshell, in either order.
 func (w *Worker) come(ctx context.Context) error {
-	for w.shell == 0 || !w.waiting {
-		kind, number, err := w.next(ctx, time.Time{})
-		switch {
-		case errors.Is(err, ErrNotYet) && ctx.Err() == nil:
-			continue
-		case err != nil:
-			return err
-		}
-		w.note(kind, number)
+	if err := w.listen(ctx, func() bool { return w.shell != 0 && w.waiting }); err != nil {
+		return err
 	}
 	return w.server.lifeline.Record(w.shellSlot(), w.shell)
 }
