@@ -90,18 +90,28 @@ func parseArguments(object *string, pairs []string) (json.RawMessage, error) {
 		}
 		return json.RawMessage(*object), nil
 	}
-	members := map[string]json.RawMessage{}
+	// Not a map: the tool gets them in the order in which they were typed.
+	var b bytes.Buffer
+	seen := map[string]bool{}
 	for _, pair := range pairs {
 		name, value, err := parsePair(pair)
 		if err != nil {
 			return nil, err
 		}
-		if members[name] != nil {
+		if seen[name] {
 			return nil, fmt.Errorf("%s is given twice", name)
 		}
-		members[name] = value
+		seen[name] = true
+		key, err := encode(name)
+		if err != nil {
+			return nil, err
+		}
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%s:%s", key, value)
 	}
-	return encode(members)
+	return json.RawMessage("{" + b.String() + "}"), nil
 }
 
 // encode is json.Marshal without the escapes for web pages, so that a tool
@@ -161,6 +171,9 @@ func printResult(out *os.File, result json.RawMessage, asJSON bool) error {
 		}
 	}
 	if r.IsError {
+		if len(r.Content) > 0 && strings.HasPrefix(r.Content[0].Text, "Invalid type(s): ") && strings.Contains(r.Content[0].Text, ", got string (") {
+			return &exitError{1, errors.New("name=text passes a string; write name:=json for anything else")}
+		}
 		return &exitError{1, nil}
 	}
 	return nil

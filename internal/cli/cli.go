@@ -79,7 +79,7 @@ func withServe(root *cobra.Command, args []string) []string {
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "conch",
+		Use:   "conch [SCRIPT [-- ARG...]]",
 		Short: "Serve shell functions as MCP servers",
 		Long: `Conch serves the functions of a Bash script to Model Context Protocol clients.
 
@@ -106,6 +106,11 @@ run conch with the file's name. Every revision of the protocol is spoken.`,
 	// Cobra adds these two at execution; withServe must know them before.
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			limitCompletion(c)
+		}
+	}
 	return root
 }
 
@@ -121,4 +126,20 @@ func newHelp() *cobra.Command {
 			return about.Help()
 		},
 	}
+}
+
+// limitCompletion leaves the shells that people who write shell functions use.
+func limitCompletion(completion *cobra.Command) {
+	for _, c := range completion.Commands() {
+		if c.Name() == "powershell" {
+			completion.RemoveCommand(c)
+		}
+	}
+	completion.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return errors.New("name the shell: bash, zsh or fish")
+		}
+		return fmt.Errorf("there is no completion for %q; there is for bash, zsh and fish", args[0])
+	}
+	completion.Run = func(*cobra.Command, []string) {}
 }

@@ -19,7 +19,7 @@ type serverFlags struct {
 	tools, config string
 	bash          string
 	concurrency   count
-	timeout       time.Duration
+	timeout       duration
 	maxOutput     size
 	log           logFlags
 }
@@ -31,7 +31,7 @@ func (f *serverFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.bash, "bash", "bash", "the bash to run scripts with")
 	f.concurrency = count(max(4, 2*runtime.NumCPU()))
 	flags.Var(&f.concurrency, "concurrency", "how many calls may run at once; others wait")
-	flags.DurationVar(&f.timeout, "timeout", 0, "how long a call may take, such as 30s; 0 means as long as it likes")
+	flags.Var(&f.timeout, "timeout", "how long a call may take, such as 30s; 0s means as long as it likes")
 	f.maxOutput = 10 << 20
 	flags.Var(&f.maxOutput, "max-output", "how much a call may print")
 	f.log.register(flags)
@@ -39,8 +39,6 @@ func (f *serverFlags) register(cmd *cobra.Command) {
 
 func (f *serverFlags) check() error {
 	switch {
-	case f.timeout < 0:
-		return fmt.Errorf("--timeout is %v; it must not be negative", f.timeout)
 	case f.maxOutput < 1:
 		return fmt.Errorf("--max-output must be at least 1")
 	}
@@ -56,24 +54,41 @@ const maxConcurrency = 1024
 // connectionFlags are the flags of a client's connection.
 type connectionFlags struct {
 	maxLine size
-	drain   time.Duration
+	drain   duration
 }
 
 func (f *connectionFlags) register(cmd *cobra.Command) {
 	f.maxLine = wire.DefaultMaxLine
 	cmd.Flags().Var(&f.maxLine, "max-line", "how long a line of a client may be")
-	cmd.Flags().DurationVar(&f.drain, "drain", 10*time.Second, "how long calls may go on once a client has closed its end")
+	f.drain = duration(10 * time.Second)
+	cmd.Flags().Var(&f.drain, "drain", "how long calls may go on once a client has closed its end")
 }
 
 func (f *connectionFlags) check() error {
-	switch {
-	case f.maxLine < 1 || f.maxLine > math.MaxInt32:
+	if f.maxLine < 1 || f.maxLine > math.MaxInt32 {
 		return fmt.Errorf("--max-line must be from 1 to %d bytes", math.MaxInt32)
-	case f.drain < 0:
-		return fmt.Errorf("--drain is %v; it must not be negative", f.drain)
 	}
 	return nil
 }
+
+// duration is a span of time as a flag.
+type duration time.Duration
+
+// String implements pflag.Value.
+func (d *duration) String() string { return time.Duration(*d).String() }
+
+// Set implements pflag.Value.
+func (d *duration) Set(text string) error {
+	n, err := time.ParseDuration(text)
+	if err != nil || n < 0 {
+		return fmt.Errorf("expected a span of time such as 500ms, 30s or 1m30s")
+	}
+	*d = duration(n)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (d *duration) Type() string { return "duration" }
 
 // count is a number of calls as a flag.
 type count int

@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -54,21 +55,12 @@ func serve(ctx context.Context, script string, args []string, flags serverFlags,
 	}
 	defer s.close()
 	log := s.logs.logger()
-	problems, err := s.host.Problems(s.toolFunctions())
-	if err != nil {
-		log.Warn(err.Error())
-	}
-	for _, p := range problems {
-		log.Warn(p)
-	}
-	if _, err := s.config.Read(); err != nil {
-		log.Warn(err.Error())
-	}
+	s.host.Look()
 	log.Info("serving", "script", script, "version", buildVersion(), "bash", s.script.Bash)
 	in, restore := pollableStdin()
 	defer restore()
 	err = wire.Serve(ctx, s.host.Server(), in, os.Stdout, wire.Options{
-		MaxLine: int(connection.maxLine), Drain: connection.drain,
+		MaxLine: int(connection.maxLine), Drain: time.Duration(connection.drain),
 		Supported: s.host.Supported, CallTool: s.host.CallTool, Log: log,
 	})
 	if err != nil {

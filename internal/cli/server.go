@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/conch-mcp/conch/internal/call"
 	"github.com/conch-mcp/conch/internal/catalog/bashsdk"
@@ -74,7 +75,7 @@ func startServer(ctx context.Context, script string, args []string, flags server
 	if err := s.openLog(flags.log); err != nil {
 		return nil, err
 	}
-	limits := call.Limits{Timeout: flags.timeout, MaxOutput: int64(flags.maxOutput)}
+	limits := call.Limits{Timeout: time.Duration(flags.timeout), MaxOutput: int64(flags.maxOutput)}
 	if s.runner, err = call.NewRunner(s.shell, limits, s.tmpdir(), s.lifeline, log); err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func startServer(ctx context.Context, script string, args []string, flags server
 	s.config = bashsdk.NewConfigFile(s.file(flags.config, "MCP_CONFIG_FILE", script, "config.json"), message.Revisions())
 	s.host = host.New(host.Options{
 		Name:  strings.TrimSuffix(filepath.Base(script), filepath.Ext(script)),
-		Tools: s.tools.Read, Config: s.config.Read,
+		Tools: s.tools.Read, Config: s.config.Read, Functions: s.toolFunctions,
 		Exists: func(tool string) bool { return s.shell.Script().Functions["tool_"+tool] },
 		Run:    s.runner.Run, Limits: limits, Log: log,
 	})
@@ -131,7 +132,14 @@ func (s *server) file(flag, variable, script, name string) string {
 	if path := s.script.Variables[variable]; path != "" {
 		return s.inScriptDir(path)
 	}
-	return filepath.Join(filepath.Dir(script), name)
+	beside := filepath.Join(filepath.Dir(script), name)
+	if _, err := os.Stat(beside); err != nil {
+		// A link to a script may stand where its files do not.
+		if real, err := filepath.EvalSymlinks(script); err == nil {
+			return filepath.Join(filepath.Dir(real), name)
+		}
+	}
+	return beside
 }
 
 // inScriptDir resolves a path the script gave, as the script would.
@@ -158,7 +166,7 @@ func (s *server) openLog(flags logFlags) error {
 		}
 	}
 	if err := s.logs.open(path, s.script.Variables["MCP_LOG_STDERR"] == "1"); err != nil {
-		return fmt.Errorf("write the log where %s says: %w", from, err)
+		return fmt.Errorf("cannot write the log: %w (%s)", err, from)
 	}
 	return nil
 }
@@ -166,7 +174,7 @@ func (s *server) openLog(flags logFlags) error {
 // toolFunctions lists the tools that are implemented, sorted.
 func (s *server) toolFunctions() []string {
 	var names []string
-	for f := range s.script.Functions {
+	for f := range s.shell.Script().Functions {
 		if name, ok := strings.CutPrefix(f, "tool_"); ok && name != "" {
 			names = append(names, name)
 		}

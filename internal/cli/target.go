@@ -110,7 +110,7 @@ func (s *server) ask(ctx context.Context, method string, params json.RawMessage)
 		return nil, fmt.Errorf("read the server's reply: %w", err)
 	}
 	if response.Error != nil {
-		return nil, &exitError{2, errors.New(response.Error.Message)}
+		return nil, &exitError{2, errors.New(strings.TrimPrefix(response.Error.Message, "Invalid params: "))}
 	}
 	return response.Result, nil
 }

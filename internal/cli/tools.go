@@ -67,7 +67,7 @@ func (t target) tools(ctx context.Context) (tools []json.RawMessage, problems []
 		return tools, nil, err
 	}
 	err = t.withScript(ctx, func(s *server) (err error) {
-		if problems, err = s.host.Problems(s.toolFunctions()); err != nil {
+		if problems, err = s.host.Problems(); err != nil {
 			return err
 		}
 		list, err = s.ask(ctx, "tools/list", json.RawMessage(`{}`))

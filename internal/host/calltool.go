@@ -65,7 +65,7 @@ type toolCall struct {
 func (c toolCall) answer(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error) {
 	h := c.host
 	var err error
-	if c.tools, err = h.opts.Tools(); err != nil {
+	if c.tools, err = h.toolsNow(); err != nil {
 		return nil, fileError(err)
 	}
 	c.tool = c.tools.Lookup(name)
@@ -104,12 +104,12 @@ func (c toolCall) run(ctx context.Context, arguments json.RawMessage) (text stri
 // notRun tells why a tool did not run. What went wrong inside the server is
 // for its log, not for the model.
 func (c toolCall) notRun(ctx context.Context, err error) string {
-	c.tell(ctx, slog.LevelError, "the tool could not be run", "err", err)
-	switch {
-	case errors.Is(err, call.ErrDirectory):
-		return fmt.Sprintf("Cannot run %s: %v.", c.tool.Name, call.ErrDirectory)
-	case errors.Is(err, shell.ErrNUL):
+	if errors.Is(err, shell.ErrNUL) {
 		return fmt.Sprintf("Cannot run %s: %v.", c.tool.Name, err)
+	}
+	c.tell(ctx, slog.LevelError, "the tool could not be run", "err", err)
+	if errors.Is(err, call.ErrDirectory) {
+		return fmt.Sprintf("Cannot run %s: %v.", c.tool.Name, call.ErrDirectory)
 	}
 	return fmt.Sprintf("Cannot run %s: the server could not start it. Its log says why.", c.tool.Name)
 }
@@ -123,6 +123,9 @@ func (c toolCall) outcome(ctx context.Context, o call.Outcome) string {
 			return output
 		}
 		c.tell(ctx, slog.LevelInfo, fmt.Sprintf("the tool ended with status %d", o.Status))
+		if output == "" {
+			output = fmt.Sprintf("it ended with status %d and printed nothing", o.Status)
+		}
 		return fmt.Sprintf("Error executing %s: %s", c.tool.Name, output)
 	case call.TimedOut:
 		why = fmt.Sprintf("it was stopped after %v, the limit set by --timeout", limits.Timeout)
@@ -131,7 +134,7 @@ func (c toolCall) outcome(ctx context.Context, o call.Outcome) string {
 	default:
 		why = "the shell that ran it was killed"
 	}
-	c.tell(ctx, slog.LevelWarn, why)
+	c.tell(ctx, slog.LevelWarn, "the call was ended: "+why)
 	if output != "" {
 		why += ". It had printed:\n" + output
 	}

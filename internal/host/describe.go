@@ -21,7 +21,7 @@ var defaultCapabilities = json.RawMessage(`{"logging":{},"tools":{}}`)
 // initialize answers the handshake of the older era. The engine sees it too,
 // since it keeps the client's capabilities.
 func (h *Host) initialize(ctx context.Context, method string, req *mcp.ServerRequest[*mcp.InitializeParams], next mcp.MethodHandler) (mcp.Result, error) {
-	config, err := h.opts.Config()
+	config, err := h.configNow()
 	if err != nil {
 		return nil, fileError(err)
 	}
@@ -56,7 +56,7 @@ func (h *Host) negotiate(asked string) (string, error) {
 
 // discover answers server/discover of the stateless era.
 func (h *Host) discover() (mcp.Result, error) {
-	config, err := h.opts.Config()
+	config, err := h.configNow()
 	if err != nil {
 		return nil, fileError(err)
 	}
@@ -75,7 +75,7 @@ func (h *Host) listTools(req *mcp.ListToolsRequest) (mcp.Result, error) {
 	if params.Cursor != "" {
 		return nil, invalidParams("there is no such cursor")
 	}
-	tools, err := h.opts.Tools()
+	tools, err := h.toolsNow()
 	if err != nil {
 		return nil, fileError(err)
 	}
@@ -102,7 +102,7 @@ func (h *Host) listTools(req *mcp.ListToolsRequest) (mcp.Result, error) {
 // configOrNone is for answers in which the configuration is a side matter:
 // that it cannot be read is told to those who ask for it.
 func (h *Host) configOrNone() *catalog.Config {
-	config, err := h.opts.Config()
+	config, err := h.configNow()
 	if err != nil {
 		return &catalog.Config{}
 	}

@@ -25,13 +25,14 @@ import (
 
 // Options say what a host serves.
 type Options struct {
-	Name   string                          // the server's name where its configuration has none
-	Tools  func() (*catalog.Tools, error)  // the tools as they are now
-	Config func() (*catalog.Config, error) // the configuration as it is now
-	Exists func(tool string) bool          // whether a tool is implemented
-	Run    func(ctx context.Context, tool string, arguments json.RawMessage) (call.Outcome, error)
-	Limits call.Limits // what Run abides by, for the messages that name it
-	Log    *slog.Logger
+	Name      string                          // the server's name where its configuration has none
+	Tools     func() (*catalog.Tools, error)  // the tools as they are now
+	Config    func() (*catalog.Config, error) // the configuration as it is now
+	Functions func() []string                 // the names of the tools that are implemented
+	Exists    func(tool string) bool          // whether a tool is implemented
+	Run       func(ctx context.Context, tool string, arguments json.RawMessage) (call.Outcome, error)
+	Limits    call.Limits // what Run abides by, for the messages that name it
+	Log       *slog.Logger
 }
 
 // A Host answers the requests of any number of sessions.
@@ -42,6 +43,8 @@ type Host struct {
 	mu      sync.Mutex
 	tools   *catalog.Tools             // the reading that schemas belong to
 	schemas map[string]*compiledSchema // by tool
+	logged  *catalog.Tools             // the reading whose problems have been logged
+	errors  map[string]string          // what is wrong with a file, by what it is, as logged
 }
 
 // compiledSchema is a tool's inputSchema, compiled at its first call.
@@ -53,7 +56,7 @@ type compiledSchema struct {
 
 // New returns a host.
 func New(opts Options) *Host {
-	h := &Host{opts: opts}
+	h := &Host{opts: opts, errors: map[string]string{}}
 	h.server = mcp.NewServer(&mcp.Implementation{Name: opts.Name, Version: defaultVersion}, &mcp.ServerOptions{
 		// Everything the engine would say of itself is replaced below; this
 		// keeps it from refusing what it does not know of.
@@ -70,20 +73,79 @@ func (h *Host) Server() *mcp.Server { return h.server }
 // Supported lists the protocol revisions served now, newest first.
 func (h *Host) Supported() []string {
 	all := message.Revisions()
-	c, err := h.opts.Config()
+	c, err := h.configNow()
 	if err != nil || len(c.SupportedVersions) == 0 {
 		return all
 	}
 	return slices.DeleteFunc(all, func(r string) bool { return !slices.Contains(c.SupportedVersions, r) })
 }
 
-// Problems tells where the list of tools and the script's functions disagree,
-// a sentence each. functions are the names of tools that are implemented.
-func (h *Host) Problems(functions []string) ([]string, error) {
+// Look reads both files and logs what is wrong with them. Every request does
+// the same with the file it needs; what has been logged is logged again only
+// when it changes.
+func (h *Host) Look() {
+	_, _ = h.toolsNow()
+	_, _ = h.configNow()
+}
+
+func (h *Host) toolsNow() (*catalog.Tools, error) {
+	tools, err := h.opts.Tools()
+	h.note("tools list", err)
+	h.mu.Lock()
+	news := err == nil && h.logged != tools
+	if news {
+		h.logged = tools
+	}
+	h.mu.Unlock()
+	if news {
+		for _, p := range h.problems(tools) {
+			h.opts.Log.Warn(p)
+		}
+	}
+	return tools, err
+}
+
+func (h *Host) configNow() (*catalog.Config, error) {
+	config, err := h.opts.Config()
+	h.note("server configuration", err)
+	return config, err
+}
+
+// note logs what is wrong with a file, and that it is right again.
+func (h *Host) note(what string, err error) {
+	now := ""
+	if err != nil {
+		now = err.Error()
+	}
+	h.mu.Lock()
+	before := h.errors[what]
+	h.errors[what] = now
+	h.mu.Unlock()
+	switch {
+	case now == before:
+	case now != "":
+		h.opts.Log.Warn(now)
+	default:
+		h.opts.Log.Info("the " + what + " can be read again")
+	}
+}
+
+// Problems tells what keeps tools, or the server, from being served: a sentence
+// each.
+func (h *Host) Problems() ([]string, error) {
 	tools, err := h.opts.Tools()
 	if err != nil {
 		return nil, err
 	}
+	problems := h.problems(tools)
+	if _, err := h.opts.Config(); err != nil {
+		problems = append(problems, err.Error()+"; clients cannot begin")
+	}
+	return problems, nil
+}
+
+// problems tells where a list of tools and the script's functions disagree.
+func (h *Host) problems(tools *catalog.Tools) []string {
 	problems := slices.Clone(tools.Problems)
 	for _, tool := range tools.List {
 		if !h.opts.Exists(tool.Name) {
@@ -94,12 +156,12 @@ func (h *Host) Problems(functions []string) ([]string, error) {
 			problems = append(problems, fmt.Sprintf("the inputSchema of %s cannot be used: %v; calls are refused", tool.Name, err))
 		}
 	}
-	for _, name := range functions {
+	for _, name := range h.opts.Functions() {
 		if !tools.Declares(name) {
 			problems = append(problems, fmt.Sprintf("there is a function tool_%s, but the tools list does not declare %s; it is not served", name, name))
 		}
 	}
-	return problems, nil
+	return problems
 }
 
 // middleware stands before the engine's own methods. It answers those that

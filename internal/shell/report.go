@@ -21,12 +21,28 @@ type Script struct {
 	Functions map[string]bool   // every function there is
 }
 
-// failure is a script that ended the shell while it was sourced.
-type failure struct{ status, line int }
+// failure is a script that could not be sourced.
+type failure struct {
+	status, line int  // line is 0 where Bash did not tell
+	read         bool // it was read to its end, or as far as its syntax is right
+}
 
 func (f *failure) Error() string {
-	return fmt.Sprintf("the shell ended with status %d at line %d", f.status, f.line)
+	var at string
+	if f.line > 0 {
+		at = fmt.Sprintf("line %d: ", f.line)
+	}
+	switch {
+	case !f.read:
+		return fmt.Sprintf("%sit ended the shell with status %d while it was sourced", at, f.status)
+	case f.status == syntaxError:
+		return fmt.Sprintf("%sit has a syntax error, or its last command failed with status %d", at, f.status)
+	}
+	return fmt.Sprintf("%sits last command failed with status %d; a script must end with status 0 (a test at its end: write if … fi)", at, f.status)
 }
+
+// syntaxError is what Bash returns for a file it cannot parse.
+const syntaxError = 2
 
 // report is what a root shell has to tell, on its way.
 type report struct {
@@ -92,15 +108,16 @@ func readReport(r io.Reader) (*Script, error) {
 	case "failed":
 		status, _ := field()
 		line, _ := field()
-		return nil, newFailure(status, line)
+		read, _ := field()
+		return nil, newFailure(status, line, read)
 	case "ready":
 		return readReady(field)
 	}
 	return nil, errors.New("the shell's report is not one")
 }
 
-func newFailure(status, line string) *failure {
-	var f failure
+func newFailure(status, line, read string) *failure {
+	f := failure{read: read != ""}
 	f.status, _ = strconv.Atoi(status)
 	f.line, _ = strconv.Atoi(line)
 	return &f

@@ -27,7 +27,7 @@ unset -v CONCH_CONTROL CONCH_ROOT
 # Tells where a script ended the shell while it was sourced. Replaced when the
 # script sets an EXIT trap of its own.
 _conch_on_exit() {
-  builtin printf 'failed\0%s\0%s\0' "$1" "$_conch_line" >"$_conch_root.report"
+  builtin printf 'failed\0%s\0%s\0%s\0' "$1" "$_conch_line" "$_conch_read" >"$_conch_root.report"
 }
 
 # What the host needs to know of the sourced script, NUL between the fields.
@@ -221,7 +221,7 @@ _conch_look_for_declarations() {
 
 # One compound command, which Bash reads before the script can define aliases.
 {
-  _conch_line=0
+  _conch_line=0 _conch_read=''
   # In this file alone, BASH_SOURCE has one element.
   trap '((${#BASH_SOURCE[@]} < 2)) || _conch_line=$LINENO' ERR
   trap '_conch_on_exit $?' EXIT
@@ -236,6 +236,7 @@ _conch_look_for_declarations() {
     _conch_status=$? _conch_options=$-
     builtin set +exv
   } 2>/dev/null
+  _conch_read=1
   ((_conch_status == 0)) || builtin exit "$_conch_status"
 
   # Not in a function, which would not see them.

@@ -6,6 +6,7 @@
 package shell
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -209,7 +211,7 @@ func (s *Server) command(name string) *exec.Cmd {
 		s.opts.Bash, "--norc", "--noprofile", "-c", `. "$CONCH_CONTROL/` + runtimeFile + `"`, s.opts.Script,
 	}, s.opts.Args...)
 	cmd := exec.Command("/bin/sh", args...)
-	cmd.Env = append(os.Environ(), "CONCH_CONTROL="+s.dir, "CONCH_ROOT="+name)
+	cmd.Env = append(environment(), "CONCH_CONTROL="+s.dir, "CONCH_ROOT="+name)
 	// What a script prints is never the protocol's standard output.
 	cmd.Stdout, cmd.Stderr = s.opts.Output, s.opts.Output
 	// A session of its own: no terminal, and no signals meant for this process.
@@ -227,12 +229,25 @@ func (s *Server) sourced(ctx context.Context, report *report) (*Script, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("%s was still being sourced: %w", s.opts.Script, ctx.Err())
-	case errors.As(err, &failed) && failed.line > 0:
-		return nil, fmt.Errorf("%s: line %d: ended the shell with status %d while it was sourced", s.opts.Script, failed.line, failed.status)
-	case failed != nil:
-		return nil, fmt.Errorf("%s ended the shell with status %d while it was sourced", s.opts.Script, failed.status)
+	case errors.As(err, &failed):
+		return nil, fmt.Errorf("%s: %w%s", s.opts.Script, failed, s.lineEnds())
 	}
 	return nil, fmt.Errorf("%s ended the shell while it was sourced", s.opts.Script)
+}
+
+// environment is this process's, without what a tool would take for arguments
+// that were checked.
+func environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "arg_") })
+}
+
+// lineEnds is a hint for scripts that were written on another system.
+func (s *Server) lineEnds() string {
+	text, err := os.ReadFile(s.opts.Script)
+	if err != nil || !bytes.Contains(text, []byte("\r\n")) {
+		return ""
+	}
+	return "; it has CRLF line ends, which Bash takes for part of the commands"
 }
 
 // stopRoot ends the root shell, by force when its EXIT trap takes too long, and

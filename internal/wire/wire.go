@@ -179,6 +179,9 @@ func (c *conn) drain() {
 		}
 	}
 	c.mu.Unlock()
+	if len(late) > 0 {
+		c.opts.Log.Warn("the input has ended and calls took too long; they are stopped (--drain)", "calls", len(late))
+	}
 	for _, r := range late {
 		text := fmt.Sprintf("The input has ended and the request took longer than %v (--drain)", c.opts.Drain)
 		c.deliver(r.batch, c.errorReply(&message.Error{Code: message.CodeInternalError, Message: text, ID: r.id}))
@@ -201,6 +204,9 @@ func (c *conn) stop() {
 		sessions = append(sessions, r.session)
 	}
 	c.mu.Unlock()
+	if len(running) > 0 {
+		c.opts.Log.Info("stopping what is in flight", "requests", len(running))
+	}
 	for _, r := range running {
 		r.stop()
 	}

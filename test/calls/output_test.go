@@ -64,7 +64,7 @@ func TestAFailureIsAResultThatSaysSo(t *testing.T) {
 		{"the last command's status", `echo sorry; false`, "Error executing fail: sorry"},
 		{"exit", `echo sorry; exit 3; echo after`, "Error executing fail: sorry"},
 		{"exit in a function of the script", `give_up() { echo sorry; exit 3; }; give_up`, "Error executing fail: sorry"},
-		{"nothing printed", `return 1`, "Error executing fail: "},
+		{"nothing printed", `return 1`, "Error executing fail: it ended with status 1 and printed nothing"},
 		{"a signal", `echo sorry; kill -9 "$BASHPID"`, "Error executing fail: sorry"},
 		{"SIGTERM", `echo sorry; kill -TERM "$BASHPID"; sleep 5`, "Error executing fail: sorry"},
 		{"SIGHUP", `echo sorry; kill -HUP "$BASHPID"; sleep 5`, "Error executing fail: sorry"},

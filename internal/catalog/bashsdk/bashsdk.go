@@ -116,6 +116,9 @@ func checkObject(text []byte) error {
 	if !utf8.Valid(text) {
 		return errors.New("it is not valid UTF-8")
 	}
+	if bytes.HasPrefix(text, []byte("\ufeff")) {
+		return errors.New("it begins with a byte order mark; save it without")
+	}
 	var value json.RawMessage
 	if err := json.Unmarshal(text, &value); err != nil {
 		return fmt.Errorf("it does not hold exactly one JSON object: %w", at(text, err))
