@@ -94,7 +94,7 @@ func (r *Runner) Run(ctx context.Context, tool string, arguments json.RawMessage
 		return Outcome{}, err
 	}
 	outcome := r.watch(ctx, w)
-	r.endOrphans(dir)
+	r.endOrphans(w.Session(), dir)
 	if outcome.End == Lost || outcome.Status >= signalled {
 		// One that was killed may not even have begun; whoever is next in this
 		// worker must not find its wake-up.
@@ -110,12 +110,12 @@ const signalled = 128
 
 // endOrphans kills what the call in dir has left in groups of its own: a tool
 // may turn job control on. Only who left for a session of its own is let go.
-func (r *Runner) endOrphans(dir string) {
+func (r *Runner) endOrphans(session int, dir string) {
 	if !r.lifeline.HasOrphans() {
 		return
 	}
 	marker := []byte("MCP_CALL_TMPDIR=" + dir + "\x00")
-	r.lifeline.EndOrphans(r.shell.Session(), func(pid int) bool {
+	r.lifeline.EndOrphans(session, func(pid int) bool {
 		// A forked shell does not show its variables; when no other call runs,
 		// it must be this one's.
 		return r.running.Load() == 1 || bytes.Contains(process.Environment(pid), marker)

@@ -60,9 +60,7 @@ was no result: an unknown tool, say, or a script that does not start.`,
 		},
 	}
 	flags.register(cmd)
-	// Somebody at a terminal wants the answer, not the story.
-	flags.log.level = "warn"
-	cmd.Flags().Lookup("log-level").DefValue = "warn"
+	flags.log.setDefault(cmd, "error")
 	cmd.Flags().StringVar(&arguments, "args", "", "all arguments, as one JSON object")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the whole result as JSON")
 	return cmd

@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -20,6 +21,12 @@ func (f *logFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.file, "log-file", "", "write the log to this file (default: $MCP_LOG_FILE, or standard error)")
 	flags.StringVar(&f.level, "log-level", "info", "what to log: debug, info, warn or error, and what is graver")
 	flags.StringVar(&f.format, "log-format", "text", "text or json")
+}
+
+// setDefault is for commands whose user wants an answer and not the story.
+func (f *logFlags) setDefault(cmd *cobra.Command, level string) {
+	f.level = level
+	cmd.Flags().Lookup("log-level").DefValue = level
 }
 
 func (f *logFlags) check() error {

@@ -52,8 +52,7 @@ functions disagree.`,
 		},
 	}
 	flags.register(cmd)
-	flags.log.level = "warn"
-	cmd.Flags().Lookup("log-level").DefValue = "warn"
+	flags.log.setDefault(cmd, "error")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the tools as the protocol has them, and the problems")
 	return cmd
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // An ID is a request's id: a JSON string or a number without a fraction. The
-// zero ID is none. IDs are equal (==) when they are the same JSON value,
-// however it was written: 7 and 7.0 are, 7 and "7" are not.
+// zero ID is none. IDs have the same Key when they are the same JSON value,
+// however it was written: 7 and 7.0 do, 7 and "7" do not.
 type ID struct {
 	key string // 's' and the string, or 'n' and the number in one form
 	raw string // as it was written

@@ -82,8 +82,8 @@ func skipSpace(text []byte, i int) int {
 }
 
 // eachMember calls f for each member of a JSON object, in order, with the index
-// of its value. It leaves the
-// validity of the values to [Check]; false means that text is no object.
+// of its value. It leaves the validity of the values to [Check]; false means
+// that text is no object.
 func eachMember(text []byte, f func(key string, at int, value json.RawMessage)) bool {
 	i := skipSpace(text, 0)
 	if i >= len(text) || text[i] != '{' {

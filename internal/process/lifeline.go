@@ -34,7 +34,8 @@ type Lifeline struct {
 	command []string
 
 	mu     sync.Mutex
-	record map[int]Group // what groups holds, by slot
+	record map[int]Group  // what groups holds, by slot
+	spared map[Group]bool // groups of orphans that are to live on
 	groups *os.File
 	trees  *os.File
 	hold   *os.File        // the sentinel reads the other end; only this process holds this one
@@ -49,25 +50,34 @@ type Lifeline struct {
 // argument; command must end up in [Sentinel]. dir must exist, be private to
 // this user, and is itself removed by the sentinel.
 func NewLifeline(dir string, command []string) (*Lifeline, error) {
-	l := &Lifeline{dir: dir, command: command, record: map[int]Group{}, done: make(chan struct{})}
+	l := &Lifeline{dir: dir, command: command, record: map[int]Group{}, spared: map[Group]bool{}, done: make(chan struct{})}
 	var err error
 	if l.reaper, err = newReaper(); err != nil {
 		return nil, err
 	}
-	if l.groups, err = create(filepath.Join(dir, groupsFile)); err != nil {
-		return nil, err
-	}
-	if l.trees, err = create(filepath.Join(dir, treesFile)); err != nil {
-		l.groups.Close()
-		return nil, err
-	}
-	if err := l.start(); err != nil {
-		l.groups.Close()
-		l.trees.Close()
+	if err := l.open(); err != nil {
+		l.reaper.close()
 		return nil, err
 	}
 	go l.keep()
 	return l, nil
+}
+
+// open makes the records and starts the first sentinel.
+func (l *Lifeline) open() (err error) {
+	if l.groups, err = create(filepath.Join(l.dir, groupsFile)); err != nil {
+		return err
+	}
+	if l.trees, err = create(filepath.Join(l.dir, treesFile)); err != nil {
+		l.groups.Close()
+		return err
+	}
+	if err := l.start(); err != nil {
+		l.groups.Close()
+		l.trees.Close()
+		return err
+	}
+	return nil
 }
 
 func create(path string) (*os.File, error) {
@@ -108,29 +118,33 @@ func (l *Lifeline) Start(cmd *exec.Cmd) (ended <-chan struct{}, err error) {
 // keep replaces a sentinel that dies while its lifeline is held.
 func (l *Lifeline) keep() {
 	defer close(l.done)
-	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+	for {
 		l.mu.Lock()
 		ended := l.ended
 		l.mu.Unlock()
 		<-ended
+		if !l.restart() {
+			return
+		}
+	}
+}
+
+// restart starts a sentinel in place of one that has ended, and tries until it
+// succeeds. It reports false when the lifeline was closed.
+func (l *Lifeline) restart() bool {
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		l.mu.Lock()
 		if l.closed {
 			l.mu.Unlock()
-			return
+			return false
 		}
 		l.hold.Close()
 		err := l.start()
-		for err != nil && !l.closed {
-			l.mu.Unlock()
-			time.Sleep(pause)
-			l.mu.Lock()
-			err = l.start()
-		}
-		closed := l.closed
 		l.mu.Unlock()
-		if closed && err != nil {
-			return
+		if err == nil {
+			return true
 		}
+		time.Sleep(pause)
 	}
 }
 
@@ -151,6 +165,9 @@ func (l *Lifeline) Record(slot int, g Group) error {
 func (l *Lifeline) onRecord(g Group) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.spared[g] {
+		return true
+	}
 	for _, known := range l.record {
 		if known == g {
 			return true
@@ -189,6 +206,8 @@ func (l *Lifeline) Close() {
 	l.reaper.close()
 	l.groups.Close()
 	l.trees.Close()
+	// In case there was no sentinel to do it.
+	_ = RemoveTree(l.dir)
 }
 
 // Sentinel waits until standard input ends, then kills the groups and removes

@@ -37,6 +37,18 @@ func sessionMembers(id int) []int {
 	return members
 }
 
+// SpareOrphans keeps the processes that have been adopted so far, and their
+// groups, from [Lifeline.EndOrphans].
+func (l *Lifeline) SpareOrphans() {
+	for _, pid := range l.reaper.orphans() {
+		if group, err := unix.Getpgid(pid); err == nil {
+			l.mu.Lock()
+			l.spared[Group(group)] = true
+			l.mu.Unlock()
+		}
+	}
+}
+
 // EndOrphans kills those adopted processes of the session that belongs picks,
 // each with its whole group, unless the group is on record. They are what a
 // call has left running in groups of its own making.

@@ -28,6 +28,16 @@ func makeFIFO(path string, flag int) (fifo, error) {
 	return fifo{fd, path}, nil
 }
 
+// openFIFO opens an end of a named pipe for the poller, which [os.OpenFile]
+// does not do on every system.
+func openFIFO(path string, flag int) (*os.File, error) {
+	fd, err := unix.Open(path, flag|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
 func (f fifo) remove() {
 	if f.path == "" {
 		return

@@ -32,7 +32,7 @@ type encoding struct {
 	names, values, more bytes.Buffer
 }
 
-// encode writes what the runtime's _conch_subshell and _conch_take_more read.
+// encode writes what the runtime's _conch_worker and _conch_take_more read.
 func (j Job) encode() (*encoding, error) {
 	if strings.ContainsAny(j.Tool+j.Dir, "\n\x00") {
 		return nil, fmt.Errorf("the name or directory of the call holds a newline or NUL: %q, %q", j.Tool, j.Dir)

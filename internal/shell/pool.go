@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/semaphore"
@@ -12,9 +13,10 @@ import (
 type pool struct {
 	turns *semaphore.Weighted // one for each worker there may be
 
-	mu    sync.Mutex
-	idle  []*Worker
-	slots []int
+	mu     sync.Mutex
+	idle   []*Worker
+	slots  []int
+	closed bool
 }
 
 func newPool(most int) *pool {
@@ -33,7 +35,11 @@ func (p *pool) take(ctx context.Context) (w *Worker, slot int, err error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.idle) > 0 {
+	switch {
+	case p.closed:
+		p.turns.Release(1)
+		return nil, 0, errClosed
+	case len(p.idle) > 0:
 		return p.best(), 0, nil
 	}
 	last := len(p.slots) - 1
@@ -51,7 +57,7 @@ func (p *pool) best() *Worker {
 		at--
 	}
 	w := p.idle[at]
-	p.idle = append(p.idle[:at], p.idle[at+1:]...)
+	p.idle = slices.Delete(p.idle, at, at+1)
 	return w
 }
 
@@ -71,10 +77,11 @@ func (p *pool) free(slot int) {
 	p.turns.Release(1)
 }
 
-// drain takes out all idle workers.
+// drain takes out all idle workers, for good.
 func (p *pool) drain() []*Worker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.closed = true
 	idle := p.idle
 	p.idle = nil
 	return idle

@@ -17,7 +17,7 @@ import (
 // Script is what a server script left behind in the shell that sourced it.
 type Script struct {
 	Bash      string            // the shell's version, as $BASH_VERSION
-	Variables map[string]string // those the host asks for; empty and unset are the same
+	Variables map[string]string // those that say where the server's files are; empty and unset are the same
 	Functions map[string]bool   // every function there is
 }
 
@@ -57,7 +57,7 @@ func newReport(path string) (*report, error) {
 		return nil, err
 	}
 	in := os.NewFile(uintptr(f.fd), path)
-	hold, err := os.OpenFile(path, os.O_WRONLY|unix.O_NONBLOCK, 0)
+	hold, err := openFIFO(path, unix.O_WRONLY)
 	if err != nil {
 		in.Close()
 		os.Remove(path)

@@ -79,7 +79,7 @@ _conch_worker() {
     (
       builtin set +m
       # Bash 3.2 does not know; a child knows its parent.
-      [[ -n ${BASHPID-} ]] || BASHPID=$(/bin/sh -c 'echo "$PPID"')
+      [[ -n ${BASHPID-} ]] || BASHPID=$(exec /bin/sh -c 'echo "$PPID"')
       builtin echo "r $BASHPID $_conch_side"
       # With this only the worker holds the far end of its events: their end is
       # its end. For reading too, or the open would wait for a host that is gone.

@@ -11,6 +11,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -66,10 +67,13 @@ type Server struct {
 	closed     atomic.Bool
 	script     atomic.Pointer[Script]
 	generation atomic.Int64 // of the root shell, counted from 1
-	session    atomic.Int64 // that the root shell leads
 
-	mu   sync.Mutex // held while a shell is started or stopped
-	root *root
+	life context.Context // ends when the server is closed
+	end  context.CancelFunc
+
+	mu       sync.Mutex // held while a shell is started or stopped
+	root     *root
+	sessions []int // of all root shells so far
 }
 
 // root is one run of the root shell.
@@ -99,6 +103,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 		opts: opts, dir: opts.Dir, lifeline: opts.Lifeline,
 		pool: newPool(opts.Workers),
 	}
+	s.life, s.end = context.WithCancel(context.Background())
 	if err := os.WriteFile(filepath.Join(s.dir, runtimeFile), []byte(withFastWorker(runtime)), 0o600); err != nil {
 		return nil, fmt.Errorf("write the shell runtime: %w", err)
 	}
@@ -111,15 +116,20 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	for range min(2, opts.Workers) {
 		w, err := s.Acquire(ctx)
 		if err != nil {
+			s.giveAll(first)
 			s.Close()
 			return nil, err
 		}
 		first = append(first, w)
 	}
-	for _, w := range first {
-		s.pool.give(w)
-	}
+	s.giveAll(first)
 	return s, nil
+}
+
+func (s *Server) giveAll(workers []*Worker) {
+	for _, w := range workers {
+		s.Release(w)
+	}
 }
 
 // withFastWorker adds the copy of the runtime's _conch_worker that its comments
@@ -159,7 +169,7 @@ func (s *Server) startRoot(ctx context.Context) error {
 		return fmt.Errorf("start a shell: %w", err)
 	}
 	s.generation.Add(1)
-	s.session.Store(int64(cmd.Process.Pid))
+	s.sessions = append(s.sessions, cmd.Process.Pid)
 	s.root = &root{
 		group: process.Group(cmd.Process.Pid), done: done,
 		orders: os.NewFile(uintptr(orders.fd), orders.path),
@@ -169,18 +179,26 @@ func (s *Server) startRoot(ctx context.Context) error {
 		err = begin()
 	}
 	if err != nil {
-		s.stopRoot()
+		s.giveUpRoot()
 		return err
 	}
 	script, err := s.sourced(ctx, report)
 	if err != nil {
 		// It may be in the middle of something that never ends.
 		_ = s.root.group.Terminate()
-		s.stopRoot()
+		s.giveUpRoot()
 		return err
 	}
+	// What the script has left running is there for every call.
+	s.lifeline.SpareOrphans()
 	s.script.Store(script)
 	return nil
+}
+
+// giveUpRoot ends a root shell that has no workers yet, and all it has started.
+func (s *Server) giveUpRoot() {
+	s.stopRoot()
+	process.KillSession(int(s.root.group))
 }
 
 // startGated starts a command that reads a line before it does anything, and
@@ -229,10 +247,12 @@ func (s *Server) sourced(ctx context.Context, report *report) (*Script, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("%s was still being sourced: %w", s.opts.Script, ctx.Err())
+	case errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("%s ended the shell while it was sourced", s.opts.Script)
 	case errors.As(err, &failed):
 		return nil, fmt.Errorf("%s: %w%s", s.opts.Script, failed, s.lineEnds())
 	}
-	return nil, fmt.Errorf("%s ended the shell while it was sourced", s.opts.Script)
+	return nil, fmt.Errorf("source %s: %w", s.opts.Script, err)
 }
 
 // environment is this process's, without what a tool would take for arguments
@@ -251,7 +271,7 @@ func (s *Server) lineEnds() string {
 }
 
 // stopRoot ends the root shell, by force when its EXIT trap takes too long, and
-// with it what the script itself started in the background. Its workers go on.
+// what the script left in its group. Its workers go on.
 // s.mu is held.
 func (s *Server) stopRoot() {
 	s.root.orders.Close()
@@ -265,15 +285,13 @@ func (s *Server) stopRoot() {
 	_ = s.lifeline.Record(rootSlot, 0)
 }
 
-// spawn forks a worker in a free slot and waits until it can take a call. It
-// goes on when ctx ends, for the sake of the next call: what is left halfway
-// would be in the way of the root shell.
-func (s *Server) spawn(ctx context.Context, slot int) (*Worker, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), workerStart)
-	defer cancel()
+// spawn forks a worker in a free slot and waits until it can take a call. No
+// call's end cuts it short: what is left halfway would be in the way of the
+// root shell, and the next call wants a worker too.
+func (s *Server) spawn(slot int) (*Worker, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w, err := s.fork(ctx, slot)
+	w, err := s.fork(slot)
 	if err != nil {
 		s.pool.free(slot)
 		return nil, err
@@ -281,23 +299,28 @@ func (s *Server) spawn(ctx context.Context, slot int) (*Worker, error) {
 	return w, nil
 }
 
-func (s *Server) fork(ctx context.Context, slot int) (*Worker, error) {
+func (s *Server) fork(slot int) (*Worker, error) {
 	if s.closed.Load() {
 		return nil, errClosed
 	}
-	if err := s.reviveRoot(ctx); err != nil {
-		return nil, err
+	// A shell may be killed the moment it is there, and that it was may be how
+	// one finds out.
+	var w *Worker
+	var err error
+	for range attempts {
+		if err = s.reviveRoot(s.life); err != nil {
+			return nil, err
+		}
+		w, err = s.orderWorker(s.life, slot)
+		if err == nil || !errors.Is(err, ErrLost) && !s.rootGone() {
+			break
+		}
 	}
-	w, err := s.orderWorker(ctx, slot)
-	if err == nil || !s.rootGone() {
-		return w, err
-	}
-	// It was killed since, and this is how one finds out.
-	if err := s.reviveRoot(ctx); err != nil {
-		return nil, err
-	}
-	return s.orderWorker(ctx, slot)
+	return w, err
 }
+
+// attempts is how often a worker is forked that is gone at once.
+const attempts = 3
 
 // rootGone reports whether the root shell has ended. What broke with it may
 // have been noticed a moment earlier.
@@ -337,17 +360,19 @@ func (s *Server) reviveRoot(ctx context.Context) error {
 // order has the root shell fork the shell of w, and waits for it.
 func (s *Server) order(ctx context.Context, w *Worker) error {
 	// Until the shell has opened its end, this one keeps reads from ending.
-	hold, err := os.OpenFile(w.event.Name(), os.O_WRONLY|unix.O_NONBLOCK, 0)
+	hold, err := openFIFO(w.event.Name(), unix.O_WRONLY)
 	if err != nil {
 		return err
 	}
 	defer hold.Close()
-	w.generation = s.generation.Load()
+	w.generation, w.session = s.generation.Load(), int(s.root.group)
 	if _, err := fmt.Fprintf(s.root.orders, "worker %s\n", filepath.Base(w.base)); err != nil {
 		return err
 	}
-	ctx, cancel := withDone(ctx, s.root.done)
+	ctx, cancel := context.WithTimeout(ctx, workerStart)
 	defer cancel()
+	ctx, cancelDone := withDone(ctx, s.root.done)
+	defer cancelDone()
 	if err := w.come(ctx); !errors.Is(err, ErrNotYet) {
 		return err
 	}
@@ -377,7 +402,7 @@ func (s *Server) Acquire(ctx context.Context) (*Worker, error) {
 			return nil, err
 		}
 		if w == nil {
-			if w, err = s.spawn(ctx, slot); err != nil {
+			if w, err = s.spawn(slot); err != nil {
 				return nil, err
 			}
 		}
@@ -417,6 +442,8 @@ func (s *Server) Lose(w *Worker) {
 // Close ends all shells. Every worker must have been given back.
 func (s *Server) Close() {
 	s.closed.Store(true)
+	// A script that is being sourced again may take long.
+	s.end()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, w := range s.pool.drain() {
@@ -424,9 +451,7 @@ func (s *Server) Close() {
 	}
 	s.stopRoot()
 	// A subshell that was forked a moment ago is on no record.
-	process.KillSession(s.Session())
+	for _, session := range s.sessions {
+		process.KillSession(session)
+	}
 }
-
-// Session is the id of the session in which the script's shells run, and all
-// that calls start without leaving it.
-func (s *Server) Session() int { return int(s.session.Load()) }

@@ -22,6 +22,7 @@ import (
 type Worker struct {
 	server     *Server
 	generation int64         // of the root shell it was forked from
+	session    int           // in which it and its calls run
 	slot       int           // of the lifeline's record
 	base       string        // its files' names begin so
 	shell      process.Group // the worker itself
@@ -99,6 +100,9 @@ func (w *Worker) removeFiles() {
 	os.Remove(w.base + moreSuffix)
 }
 
+// Session is the session in which the worker and its calls run.
+func (w *Worker) Session() int { return w.session }
+
 // Group is the process group the worker's next call runs in.
 func (w *Worker) Group() process.Group { return w.group }
 
@@ -110,31 +114,39 @@ func (w *Worker) Start(job Job) error {
 	if err != nil {
 		return err
 	}
-	if e.more.Len() > 0 {
+	// The sizes first: what is written by halves has to go as well.
+	w.moreSize = e.more.Len()
+	if w.moreSize > 0 {
 		if err := os.WriteFile(w.base+moreSuffix, e.more.Bytes(), 0o600); err != nil {
 			return fmt.Errorf("write the call's arguments: %w", err)
 		}
-		w.moreSize = e.more.Len()
 	}
 	text := e.job()
-	if len(text) < w.jobSize {
+	shorter := len(text) < w.jobSize
+	w.jobSize = max(w.jobSize, len(text))
+	if shorter {
 		if err := w.job.Truncate(0); err != nil {
 			return fmt.Errorf("write the call's job: %w", err)
 		}
+		w.jobSize = len(text)
 	}
 	if _, err := w.job.WriteAt(text, 0); err != nil {
 		return fmt.Errorf("write the call's job: %w", err)
 	}
-	w.jobSize = len(text)
 	if err := w.wake.write([]byte{'\n'}); err != nil {
 		return fmt.Errorf("wake the call's shell: %w", err)
 	}
 	return nil
 }
 
-// clear removes what a call's arguments have left behind. Small ones are
+// clear removes what a call has left behind: its group's number, which the
+// system may give to somebody else, and its arguments. Small ones are
 // overwritten by the next call.
 func (w *Worker) clear() {
+	if !w.waiting {
+		w.group = 0
+		_ = w.server.lifeline.Record(w.groupSlot(), 0)
+	}
 	if w.moreSize > 0 {
 		os.Remove(w.base + moreSuffix)
 		w.moreSize = 0
@@ -307,6 +319,8 @@ func (w *Worker) come(ctx context.Context) error {
 
 // discard ends the worker's shells and removes its files.
 func (w *Worker) discard() {
+	// What it said last tells which groups are still its own.
+	w.poll()
 	w.shell.Kill()
 	w.group.Kill()
 	_ = w.server.lifeline.Record(w.shellSlot(), 0)
@@ -318,10 +332,11 @@ func (w *Worker) discard() {
 // runs. It does not come to an end before hold is closed. Both must be closed
 // before [Worker.Drain].
 func (w *Worker) Output() (out, hold *os.File, err error) {
-	if out, err = os.OpenFile(w.out[w.side].path, os.O_RDONLY|unix.O_NONBLOCK, 0); err != nil {
+	path := w.out[w.side].path
+	if out, err = openFIFO(path, unix.O_RDONLY); err != nil {
 		return nil, nil, fmt.Errorf("open the call's output: %w", err)
 	}
-	if hold, err = os.OpenFile(w.out[w.side].path, os.O_WRONLY|unix.O_NONBLOCK, 0); err != nil {
+	if hold, err = openFIFO(path, unix.O_WRONLY); err != nil {
 		out.Close()
 		return nil, nil, fmt.Errorf("open the call's output: %w", err)
 	}

@@ -188,11 +188,12 @@ func (c *conn) cancel(params json.RawMessage) {
 
 // stop has what works on the request end.
 func (r *request) stop() {
-	if r.cancel != nil {
+	switch {
+	case r.cancel != nil:
 		r.cancel()
-		return
+	case r.session != nil:
+		r.session.cancel(r.number)
 	}
-	r.session.cancel(r.number)
 }
 
 // request hands a request to the session of its era, or tells why not.

@@ -38,7 +38,7 @@ type Options struct {
 // CallTool answers a tools/call request from its params. session is the engine's
 // for the request's era; notify sends a notification about the request; queued
 // is to be called when nothing is left to do but to wait for the tool, so that
-// calls begin in the order in which they came.
+// calls begin in the order in which they came, as a rule.
 type CallTool func(ctx context.Context, session *mcp.ServerSession, params json.RawMessage, notify func(method string, params json.RawMessage), queued func()) (json.RawMessage, error)
 
 // unqueued is how long a call that is not queued yet, because its arguments
@@ -75,14 +75,17 @@ func Serve(ctx context.Context, server *mcp.Server, in io.Reader, out io.Writer,
 	c.changed = sync.NewCond(&c.mu)
 	defer context.AfterFunc(ctx, c.wakeAll)()
 	read := make(chan error, 1)
-	go func() { read <- c.read(in) }()
+	go func() {
+		err := c.read(in)
+		c.drain()
+		read <- err
+	}()
 	var err error
 	select {
 	case err = <-read:
-		c.drain()
 	case <-ctx.Done():
-		// The reader may be stuck in a read that nothing can end; it holds
-		// nothing and sends nothing any more.
+		// The reader may be stuck in a read, or in a write to a client that
+		// does not read, which nothing can end.
 	}
 	c.stop()
 	if cause := context.Cause(ctx); errors.Is(cause, errWrite) {
@@ -172,19 +175,26 @@ func (c *conn) drain() {
 		return
 	}
 	var late []*request
+	batches := map[*request]*batch{}
 	for _, r := range c.byNumber {
-		if !r.silenced && !r.replying {
-			r.silenced = true
-			late = append(late, r)
+		if r.silenced || r.replying {
+			continue
 		}
+		r.silenced = true
+		late = append(late, r)
+		// The place in its batch is taken by what is delivered here.
+		batches[r], r.batch = r.batch, nil
 	}
 	c.mu.Unlock()
 	if len(late) > 0 {
 		c.opts.Log.Warn("the input has ended and calls took too long; they are stopped (--drain)", "calls", len(late))
 	}
 	for _, r := range late {
+		r.stop()
+	}
+	for _, r := range late {
 		text := fmt.Sprintf("The input has ended and the request took longer than %v (--drain)", c.opts.Drain)
-		c.deliver(r.batch, c.errorReply(&message.Error{Code: message.CodeInternalError, Message: text, ID: r.id}))
+		c.deliver(batches[r], c.errorReply(&message.Error{Code: message.CodeInternalError, Message: text, ID: r.id}))
 	}
 }
 

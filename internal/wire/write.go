@@ -37,7 +37,6 @@ func (b *batch) take(reply []byte) []byte {
 	if reply != nil {
 		b.replies = append(b.replies, reply)
 	}
-	// It falls below 0 for requests that were answered before they ended.
 	if b.open--; b.open != 0 || len(b.replies) == 0 {
 		return nil
 	}
@@ -107,7 +106,7 @@ func (c *conn) answer(m *jsonrpc.Response) {
 // finish ends a request: it sends what came of it, unless nothing may be sent.
 func (c *conn) finish(r *request, result json.RawMessage, err error) {
 	c.mu.Lock()
-	silenced := r.silenced
+	silenced, batch := r.silenced, r.batch
 	r.replying = true
 	// The client may use the id again once it has read the reply.
 	delete(c.byID, r.id.Key())
@@ -117,7 +116,7 @@ func (c *conn) finish(r *request, result json.RawMessage, err error) {
 	if !silenced {
 		reply = c.reply(r, result, err)
 	}
-	c.deliver(r.batch, reply)
+	c.deliver(batch, reply)
 	c.forget(r)
 }
 
