@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +23,9 @@ const (
 	treesFile  = "trees"  // one line per path, or prefix of paths, to remove
 )
 
+// sentinelEnd is how long a sentinel may take for its work.
+const sentinelEnd = 5 * time.Second
+
 const slotWidth = 12 // ten digits hold any pid; one blank, one newline
 
 // A Lifeline ties what this process starts to its life: a sentinel process in
@@ -39,6 +43,7 @@ type Lifeline struct {
 	groups *os.File
 	trees  *os.File
 	hold   *os.File        // the sentinel reads the other end; only this process holds this one
+	pid    int             // the sentinel's
 	ended  <-chan struct{} // closed when the sentinel has ended
 	closed bool
 	done   chan struct{} // closed when the goroutine that waits for the sentinel is over
@@ -105,7 +110,7 @@ func (l *Lifeline) start() error {
 		w.Close()
 		return fmt.Errorf("start the sentinel: %w", err)
 	}
-	l.hold, l.ended = w, ended
+	l.hold, l.pid, l.ended = w, cmd.Process.Pid, ended
 	return nil
 }
 
@@ -201,8 +206,16 @@ func (l *Lifeline) Close() {
 	l.mu.Lock()
 	l.closed = true
 	l.hold.Close()
+	pid := l.pid
 	l.mu.Unlock()
-	<-l.done
+	// Somebody may have stopped it.
+	_ = unix.Kill(pid, unix.SIGCONT)
+	select {
+	case <-l.done:
+	case <-time.After(sentinelEnd):
+		_ = unix.Kill(pid, unix.SIGKILL)
+		<-l.done
+	}
 	l.reaper.close()
 	l.groups.Close()
 	l.trees.Close()
@@ -214,12 +227,17 @@ func (l *Lifeline) Close() {
 // the trees that the lifeline at dir has on record, dir last. It is the whole
 // life of the process that [NewLifeline] starts.
 func Sentinel(dir string) error {
+	// Opened now, they stay what they are whatever becomes of the directory.
+	records, err := openRecords(dir)
+	if err != nil {
+		return err
+	}
 	for buf := make([]byte, 64); ; {
 		if _, err := os.Stdin.Read(buf); err != nil {
 			break
 		}
 	}
-	groups := readGroups(filepath.Join(dir, groupsFile))
+	groups := readGroups(records.groups)
 	for _, g := range groups {
 		g.Kill()
 	}
@@ -230,10 +248,20 @@ func Sentinel(dir string) error {
 	for end := time.Now().Add(time.Second); anyRuns(groups) && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
-	for _, path := range readTrees(filepath.Join(dir, treesFile)) {
+	for _, path := range readTrees(records.trees) {
 		_ = RemoveTree(path)
 	}
 	return RemoveTree(dir)
+}
+
+type records struct{ groups, trees *os.File }
+
+func openRecords(dir string) (r records, err error) {
+	if r.groups, err = os.Open(filepath.Join(dir, groupsFile)); err != nil {
+		return r, err
+	}
+	r.trees, err = os.Open(filepath.Join(dir, treesFile))
+	return r, err
 }
 
 // anyRuns reports whether a process of the groups has not ended. Whoever has to
@@ -249,8 +277,8 @@ func anyRuns(groups []Group) bool {
 }
 
 // readGroups returns the groups on record by slot, 0 where there is none.
-func readGroups(path string) []Group {
-	data, err := os.ReadFile(path)
+func readGroups(f io.Reader) []Group {
+	data, err := io.ReadAll(f)
 	if err != nil {
 		return nil
 	}
@@ -263,12 +291,7 @@ func readGroups(path string) []Group {
 	return groups
 }
 
-func readTrees(path string) []string {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
+func readTrees(f io.Reader) []string {
 	var trees []string
 	for s := bufio.NewScanner(f); s.Scan(); {
 		prefix, isPrefix := strings.CutSuffix(s.Text(), "*")

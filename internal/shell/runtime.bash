@@ -81,11 +81,13 @@ _conch_worker() {
       # Bash 3.2 does not know; a child knows its parent.
       [[ -n ${BASHPID-} ]] || BASHPID=$(exec /bin/sh -c 'echo "$PPID"')
       builtin echo "r $BASHPID $_conch_side"
+      # Opened, it would become a file of its own.
+      [[ -p $_conch_base.$_conch_side ]] || builtin exit 244
       # With this only the worker holds the far end of its events: their end is
       # its end. For reading too, or the open would wait for a host that is gone.
       exec 1<>"$_conch_base.$_conch_side" 2>&1
       # End of file: the host is gone, or done with this worker.
-      builtin read -r -u 47 _conch_wake || builtin exit 0
+      builtin read -r -u 47 _conch_wake || builtin exit 244
       exec 47<&-
       {
         IFS=' ' builtin read -r -a _conch_names
@@ -93,14 +95,18 @@ _conch_worker() {
         IFS=$'\037' builtin read -r -d '' "${_conch_names[@]}"
       } <"$_conch_base.job"
       # A wake-up meant for a subshell that was killed before it came.
-      [[ $_conch_group == "$BASHPID" ]] || builtin exit 125
+      [[ ${_conch_group-} == "$BASHPID" ]] || builtin exit 244
       [[ -z $_conch_more ]] || _conch_take_more "$_conch_base.more"
       [[ -z $_conch_restore ]] || builtin eval "$_conch_restore"
       "tool_$_conch_tool" "$_conch_arguments"
     )
+    _conch_status=$?
     # The host is gone when nobody reads this.
-    builtin echo "d $?" || builtin exit
-    _conch_side=$((1 - _conch_side))
+    builtin echo "d $_conch_status" || builtin exit
+    # 244 is a subshell that could not take a call: the next could not either.
+    ((_conch_status != 244)) || builtin exit
+    # One that was killed while it waited has not had its turn.
+    ((_conch_status >= 128)) || _conch_side=$((1 - _conch_side))
   done
 }
 
@@ -210,6 +216,18 @@ _conch_set_aside() {
   case $(builtin trap -p EXIT) in *_conch_on_exit*) builtin trap - EXIT ;; esac
 }
 
+# Some variables this file has to set, or they would undo it: TMOUT ends a read
+# that waits, and with it the shell.
+_conch_check_variables() {
+  builtin unset -v TMOUT 2>/dev/null
+  case $(builtin readonly -p) in
+    *' IFS='* | *' MCP_CALL_TMPDIR'* | *' TMOUT='*)
+      builtin echo "$0: IFS, MCP_CALL_TMPDIR and TMOUT must not be readonly" >&2
+      builtin exit 1
+      ;;
+  esac
+}
+
 # An argument shall not get attributes that the script gave its name. A name
 # that was declared and has no value is only listed here.
 _conch_look_for_declarations() {
@@ -244,6 +262,7 @@ _conch_look_for_declarations() {
   _conch_traps=$(builtin trap -p ERR DEBUG RETURN)
   builtin trap - ERR DEBUG RETURN
   _conch_set_aside "$_conch_options"
+  _conch_check_variables
   _conch_look_for_declarations
   _conch_choose_worker
   exec </dev/null 47<"$_conch_root.orders"

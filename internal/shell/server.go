@@ -35,7 +35,7 @@ const (
 	runtimeFile = "runtime.bash"
 	// workerStart bounds how long a new worker may take to come up. A machine
 	// that is out of processes makes Bash try again for some seconds.
-	workerStart = 20 * time.Second
+	workerStart = 10 * time.Second
 	// rootStop is how long the root shell's EXIT trap may take at the end.
 	rootStop = 2 * time.Second
 )
@@ -104,9 +104,6 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 		pool: newPool(opts.Workers),
 	}
 	s.life, s.end = context.WithCancel(context.Background())
-	if err := os.WriteFile(filepath.Join(s.dir, runtimeFile), []byte(withFastWorker(runtime)), 0o600); err != nil {
-		return nil, fmt.Errorf("write the shell runtime: %w", err)
-	}
 	if err := s.startRoot(ctx); err != nil {
 		return nil, err
 	}
@@ -151,6 +148,10 @@ func (s *Server) nextName() string { return strconv.FormatInt(s.names.Add(1), 10
 
 // startRoot runs the script in a new root shell. s.mu is held.
 func (s *Server) startRoot(ctx context.Context) error {
+	// Anew each time: somebody may have cleaned up there.
+	if err := os.WriteFile(filepath.Join(s.dir, runtimeFile), []byte(withFastWorker(runtime)), 0o600); err != nil {
+		return fmt.Errorf("write the shell runtime: %w", err)
+	}
 	name := "root-" + s.nextName()
 	orders, err := makeFIFO(filepath.Join(s.dir, name+".orders"), unix.O_RDWR)
 	if err != nil {
@@ -306,12 +307,20 @@ func (s *Server) fork(slot int) (*Worker, error) {
 	// A shell may be killed the moment it is there, and that it was may be how
 	// one finds out.
 	var w *Worker
-	var err error
+	// Somebody may have cleaned up there.
+	err := os.MkdirAll(s.dir, 0o700)
+	if err != nil {
+		return nil, err
+	}
 	for range attempts {
 		if err = s.reviveRoot(s.life); err != nil {
 			return nil, err
 		}
 		w, err = s.orderWorker(s.life, slot)
+		if errors.Is(err, errNotUp) {
+			// A root shell that does not answer may have been stopped.
+			s.root.group.Kill()
+		}
 		if err == nil || !errors.Is(err, ErrLost) && !s.rootGone() {
 			break
 		}
@@ -376,8 +385,10 @@ func (s *Server) order(ctx context.Context, w *Worker) error {
 	if err := w.come(ctx); !errors.Is(err, ErrNotYet) {
 		return err
 	}
-	return errors.New("it did not come up")
+	return errNotUp
 }
+
+var errNotUp = errors.New("it did not come up")
 
 // withDone returns a context that also ends when done is closed. cancel waits
 // for nothing but frees all.

@@ -84,7 +84,7 @@ func TestAWakeUpForAKilledSubshellRunsNothing(t *testing.T) {
 		}
 		got = append(got, fmt.Sprint(kind, " ", number))
 	}
-	if want := []string{"r 0", "d 125"}; !slices.Equal(got, want) {
+	if want := []string{"r 0", "d 244"}; !slices.Equal(got, want) {
 		t.Errorf("the worker says %q, want %q", got, want)
 	}
 	if _, err := os.Lstat(mark); err == nil {

@@ -202,6 +202,8 @@ func (w *Worker) next(ctx context.Context, deadline time.Time) (kind string, num
 		n, err := w.event.Read(buf[:])
 		w.read = append(w.read, buf[:n]...)
 		switch {
+		case len(w.read) > maxEvents:
+			return "", 0, ErrLost
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			return "", 0, ErrNotYet
 		case errors.Is(err, io.EOF):
@@ -211,6 +213,9 @@ func (w *Worker) next(ctx context.Context, deadline time.Time) (kind string, num
 		}
 	}
 }
+
+// maxEvents is more than a worker ever says at once. What says more is none.
+const maxEvents = 4 << 10
 
 // cutEvent takes the first whole event off what was read.
 func (w *Worker) cutEvent() (kind string, number int, ok bool) {
@@ -291,6 +296,10 @@ func (w *Worker) readEvents() {
 				return
 			}
 			w.read = append(w.read, buf[:n]...)
+			if len(w.read) > maxEvents {
+				w.ended = true
+				return
+			}
 		}
 	})
 	w.ended = w.ended || err != nil

@@ -113,6 +113,10 @@ func (c *conn) batch(elements []json.RawMessage) {
 		c.refuse(&message.Error{Code: message.CodeInvalidRequest, Message: "Invalid Request: the batch is empty"})
 		return
 	}
+	if len(elements) > maxBatch {
+		c.refuse(&message.Error{Code: message.CodeInvalidRequest, Message: fmt.Sprintf("Invalid Request: the batch has more than %d messages", maxBatch)})
+		return
+	}
 	b := &batch{open: 1}
 	for _, element := range elements {
 		m, err := message.Parse(element)
@@ -295,6 +299,7 @@ func (c *conn) callTool(r *request, s *session, params json.RawMessage) {
 	go func() {
 		defer cancel()
 		defer queued()
+		c.awaitReader(ctx)
 		result, err := c.opts.CallTool(ctx, s.engine, params, func(method string, params json.RawMessage) {
 			c.notify(&jsonrpc.Request{Method: method, Params: params})
 		}, queued)
@@ -304,6 +309,14 @@ func (c *conn) callTool(r *request, s *session, params json.RawMessage) {
 	case <-inQueue:
 	case <-time.After(unqueued):
 	}
+}
+
+// awaitReader waits while the client has much to read: results that nobody
+// reads would fill the memory.
+func (c *conn) awaitReader(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wait(ctx, func() bool { return c.waiting <= maxInFlightBytes })
 }
 
 func replaceToken(params json.RawMessage, token string) json.RawMessage {
@@ -322,6 +335,7 @@ func (c *conn) forget(r *request) {
 	delete(c.byNumber, r.number)
 	delete(c.tokens, r.token)
 	c.bytes -= r.bytes
+	c.waiting -= r.waiting
 	c.retire(r.session)
 	c.changed.Broadcast()
 }

@@ -55,6 +55,9 @@ const (
 	maxInFlightBytes = 64 << 20
 )
 
+// maxBatch is how many messages one batch may have.
+const maxBatch = 4096
+
 // stopping is how long cancelled calls may take to end: their grace time, and
 // as much again for a slow machine.
 const stopping = 10 * time.Second
@@ -111,7 +114,8 @@ type conn struct {
 	byID       map[string]*request // in flight, by the client's id
 	byNumber   map[int64]*request  // the same, by the engine's
 	tokens     map[string]string   // progress tokens as written, by their stand-ins
-	bytes      int                 // what the requests in flight hold
+	bytes      int                 // what the requests in flight hold, and their replies
+	waiting    int                 // of these, what waits to be read by the client
 	lastNumber int64
 	legacy     *session
 	modern     *session
@@ -128,9 +132,10 @@ type request struct {
 	batch    *batch             // nil for one on a line of its own
 	cancel   context.CancelFunc // nil for one the engine answers
 	token    string             // the progress token's stand-in
-	bytes    int
-	silenced bool // nothing may be sent for it any more
-	replying bool // it has ended; its reply is being written
+	bytes    int                // what it holds, its reply included
+	waiting  int                // what its reply holds
+	silenced bool               // nothing may be sent for it any more
+	replying bool               // it has ended; its reply is being written
 }
 
 func (c *conn) wakeAll() {

@@ -116,6 +116,12 @@ func (c *conn) finish(r *request, result json.RawMessage, err error) {
 	if !silenced {
 		reply = c.reply(r, result, err)
 	}
+	c.mu.Lock()
+	r.waiting = len(reply)
+	r.bytes += r.waiting
+	c.bytes += r.waiting
+	c.waiting += r.waiting
+	c.mu.Unlock()
 	c.deliver(batch, reply)
 	c.forget(r)
 }

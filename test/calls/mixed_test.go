@@ -121,14 +121,18 @@ func (m *mix) one() {
 
 // killAWorker kills one that may have nothing to do, or a call.
 func (m *mix) killAWorker() {
-	var root int
-	for _, p := range children(m.Cmd.Process.Pid) {
-		if p.session == p.pid && !strings.Contains(commandLine(p.pid), "__sentinel") {
-			root = p.pid
+	var workers []stat
+	for _, above := range children(m.Cmd.Process.Pid) {
+		// The plain shell above the root shell, and no process that a call has
+		// left behind.
+		if !strings.Contains(commandLine(above.pid), "runtime.bash") || above.session != above.pid {
+			continue
+		}
+		for _, root := range children(above.pid) {
+			workers = append(workers, children(root.pid)...)
 		}
 	}
-	workers := children(root)
-	if root == 0 || len(workers) == 0 {
+	if len(workers) == 0 {
 		return
 	}
 	_ = syscall.Kill(workers[m.random.IntN(len(workers))].pid, syscall.SIGKILL)
