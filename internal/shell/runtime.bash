@@ -103,10 +103,13 @@ _conch_worker() {
     _conch_status=$?
     # The host is gone when nobody reads this.
     builtin echo "d $_conch_status" || builtin exit
-    # 244 is a subshell that could not take a call: the next could not either.
-    ((_conch_status != 244)) || builtin exit
-    # One that was killed while it waited has not had its turn.
-    ((_conch_status >= 128)) || _conch_side=$((1 - _conch_side))
+    # One that was killed while it waited has not had its turn. 244 is one that
+    # could not take a call: the next could not either.
+    if ((_conch_status < 128)); then
+      _conch_side=$((1 - _conch_side))
+    elif ((_conch_status == 244)); then
+      builtin exit
+    fi
   done
 }
 
