@@ -152,37 +152,11 @@ func (s *Server) startRoot(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(s.dir, runtimeFile), []byte(withFastWorker(runtime)), 0o600); err != nil {
 		return fmt.Errorf("write the shell runtime: %w", err)
 	}
-	name := "root-" + s.nextName()
-	orders, err := makeFIFO(filepath.Join(s.dir, name+".orders"), unix.O_RDWR)
+	report, err := s.launchRoot("root-" + s.nextName())
 	if err != nil {
-		return err
-	}
-	report, err := newReport(filepath.Join(s.dir, name+".report"))
-	if err != nil {
-		orders.remove()
 		return err
 	}
 	defer report.close()
-	cmd := s.command(name)
-	done, begin, err := s.startGated(cmd)
-	if err != nil {
-		orders.remove()
-		return fmt.Errorf("start a shell: %w", err)
-	}
-	s.generation.Add(1)
-	s.sessions = append(s.sessions, cmd.Process.Pid)
-	s.root = &root{
-		group: process.Group(cmd.Process.Pid), done: done,
-		orders: os.NewFile(uintptr(orders.fd), orders.path),
-	}
-	err = s.lifeline.Record(rootSlot, s.root.group)
-	if err == nil {
-		err = begin()
-	}
-	if err != nil {
-		s.giveUpRoot()
-		return err
-	}
 	script, err := s.sourced(ctx, report)
 	if err != nil {
 		// It may be in the middle of something that never ends.
@@ -194,6 +168,44 @@ func (s *Server) startRoot(ctx context.Context) error {
 	s.lifeline.SpareOrphans()
 	s.script.Store(script)
 	return nil
+}
+
+// launchRoot starts a root shell, puts it on record and lets it begin. What it
+// has to tell comes in the report.
+func (s *Server) launchRoot(name string) (_ *report, err error) {
+	orders, err := makeFIFO(filepath.Join(s.dir, name+".orders"), unix.O_RDWR)
+	if err != nil {
+		return nil, err
+	}
+	report, err := newReport(filepath.Join(s.dir, name+".report"))
+	if err != nil {
+		orders.remove()
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			report.close()
+		}
+	}()
+	cmd := s.command(name)
+	done, begin, err := s.startGated(cmd)
+	if err != nil {
+		orders.remove()
+		return nil, fmt.Errorf("start a shell: %w", err)
+	}
+	s.generation.Add(1)
+	s.sessions = append(s.sessions, cmd.Process.Pid)
+	s.root = &root{
+		group: process.Group(cmd.Process.Pid), done: done,
+		orders: os.NewFile(uintptr(orders.fd), orders.path),
+	}
+	if err = s.lifeline.Record(rootSlot, s.root.group); err == nil {
+		err = begin()
+	}
+	if err != nil {
+		s.giveUpRoot()
+	}
+	return report, err
 }
 
 // giveUpRoot ends a root shell that has no workers yet, and all it has started.
@@ -304,14 +316,14 @@ func (s *Server) fork(slot int) (*Worker, error) {
 	if s.closed.Load() {
 		return nil, errClosed
 	}
-	// A shell may be killed the moment it is there, and that it was may be how
-	// one finds out.
-	var w *Worker
 	// Somebody may have cleaned up there.
 	err := os.MkdirAll(s.dir, 0o700)
 	if err != nil {
 		return nil, err
 	}
+	// A shell may be killed the moment it is there, and that it was may be how
+	// one finds out.
+	var w *Worker
 	for range attempts {
 		if err = s.reviveRoot(s.life); err != nil {
 			return nil, err

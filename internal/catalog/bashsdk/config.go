@@ -20,9 +20,6 @@ func NewConfigFile(path string, known []string) *ConfigFile {
 	return &ConfigFile{file[*catalog.Config]{what: "server configuration", path: path, parse: parse}}
 }
 
-// Path is the file's path.
-func (f *ConfigFile) Path() string { return f.path }
-
 // Read returns what the file says now. An error is a [*FileError].
 func (f *ConfigFile) Read() (*catalog.Config, error) { return f.read() }
 

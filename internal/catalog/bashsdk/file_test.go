@@ -51,8 +51,8 @@ func TestAFileThatCannotBeUsedIsNamedWithTheReason(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "sub", "file")
 			must(t, os.Mkdir(filepath.Dir(path), 0o700))
 			tt.make(t, path)
-			requireReason(t, NewToolsFile(path).Path(), "tools list", tt.want, func() error { _, err := NewToolsFile(path).Read(); return err })
-			requireReason(t, NewConfigFile(path, revisions).Path(), "server configuration", tt.want, func() error { _, err := NewConfigFile(path, revisions).Read(); return err })
+			requireReason(t, path, "tools list", tt.want, func() error { _, err := NewToolsFile(path).Read(); return err })
+			requireReason(t, path, "server configuration", tt.want, func() error { _, err := NewConfigFile(path, revisions).Read(); return err })
 		})
 	}
 }

@@ -18,9 +18,6 @@ func NewToolsFile(path string) *ToolsFile {
 	return &ToolsFile{file[*catalog.Tools]{what: "tools list", path: path, parse: parseTools}}
 }
 
-// Path is the file's path.
-func (f *ToolsFile) Path() string { return f.path }
-
 // Read returns the tools the file declares now. An error is a [*FileError].
 func (f *ToolsFile) Read() (*catalog.Tools, error) { return f.read() }
 
