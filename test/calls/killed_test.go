@@ -176,6 +176,12 @@ func TestTheServerGoesOnAfterOneOfItsProcessesWasKilled(t *testing.T) {
 			t.Parallel()
 			s := serve(t, stubborn, "--concurrency", "4")
 			for range 3 {
+				// A root shell that is gone is started again when a worker is
+				// wanted: with as many calls at once as there may be, one is.
+				calls("obedient", 4)(s, newMark(t))
+				for id := s.last - 3; id <= s.last; id++ {
+					s.cancel(id)
+				}
 				s.serves()
 				victims := c.victim(s)
 				if len(victims) == 0 {
