@@ -56,7 +56,8 @@ func TestACancelledCallThatWaitsForItsTurnNeverRuns(t *testing.T) {
 	c.send(callNamed("3", "echo", "third"))
 	c.send(cancel("2"))
 	// Once this is answered the cancellation has been read.
-	c.works()
+	c.send(`{"jsonrpc":"2.0","id":"read","method":"ping"}`)
+	c.reply()
 	pass(t, gate, 1)
 	wantText(t, c.reply(), "1", "through first")
 	wantText(t, c.reply(), "3", `{"name":"third"}`)
