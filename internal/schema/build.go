@@ -80,6 +80,10 @@ func (b *builder) node(s *jsonschema.Schema) *node {
 		return n
 	}
 	n.where = pointer
+	if mark, marked := b.document.marks[pointer]; marked {
+		// To the library an empty schema is the schema true.
+		n.fixed, n.types, n.broken = nil, mark.types, mark.broken
+	}
 	if s.Bool == nil {
 		b.fill(n, s, b.document.at(pointer))
 	}

@@ -23,7 +23,7 @@ func newCompiler(document *document) (*jsonschema.Compiler, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.UseLoader(noLoader{})
-	compiler.UseRegexpEngine(patternCompiler{}.compile)
+	compiler.UseRegexpEngine(document.patterns.compile)
 	if err := compiler.AddResource(baseURL, document.tractable); err != nil {
 		return nil, fmt.Errorf("preparing the schema: %w", err)
 	}
@@ -150,8 +150,18 @@ func complaint(errorKind jsonschema.ErrorKind) string {
 	}
 }
 
-func outsideReference(keyword string, reference any, pointer string) error {
-	return fmt.Errorf("%s %s at %s leads outside the schema; references are never fetched", keyword, renderJSON(reference), describePointer(pointer))
+// referenceError is about a reference that cannot be followed.
+type referenceError struct {
+	keyword, reference string
+	message            string
+}
+
+func (e *referenceError) Error() string { return e.message }
+
+func outsideReference(keyword string, value any, pointer string) error {
+	reference, _ := value.(string)
+	return &referenceError{keyword, reference, fmt.Sprintf("%s %s at %s leads outside the schema; references are never fetched",
+		keyword, renderJSON(value), describePointer(pointer))}
 }
 
 func explainLoad(target string, document *document) error {
@@ -166,7 +176,8 @@ func explainLoad(target string, document *document) error {
 
 func explainUnresolved(target string, document *document) error {
 	if keyword, reference, pointer, ok := findReference(document, target); ok {
-		return fmt.Errorf("%s %s at %s does not resolve: the schema has no such place", keyword, renderJSON(reference), describePointer(pointer))
+		return &referenceError{keyword, reference, fmt.Sprintf("%s %s at %s does not resolve: the schema has no such place",
+			keyword, renderJSON(reference), describePointer(pointer))}
 	}
 	return fmt.Errorf("a reference does not resolve: the schema has no %q", withoutBase(target))
 }

@@ -28,9 +28,24 @@ const baseURL = "schema:///arguments"
 type document struct {
 	original  map[string]any
 	tractable any
+	patterns  *patternCompiler
+	// marks are set, by JSON pointer, where the schema was mended.
+	marks map[string]mark
 }
 
 func readDocument(raw json.RawMessage) (*document, error) {
+	original, err := readObject(raw)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRootType(original); err != nil {
+		return nil, err
+	}
+	d := &document{original: original, patterns: newPatternCompiler(fromECMAScript)}
+	return d, d.survey()
+}
+
+func readObject(raw json.RawMessage) (map[string]any, error) {
 	text := bytes.Trim(raw, " \t\r\n")
 	if len(text) == 0 || string(text) == "null" {
 		return nil, errors.New("the schema is missing")
@@ -49,10 +64,7 @@ func readDocument(raw json.RawMessage) (*document, error) {
 	if !ok {
 		return nil, fmt.Errorf("the schema must be a JSON object, got %s", typeName(value))
 	}
-	if err := checkRootType(original); err != nil {
-		return nil, err
-	}
-	return survey(original)
+	return original, nil
 }
 
 func checkRootType(root map[string]any) error {
@@ -63,13 +75,11 @@ func checkRootType(root map[string]any) error {
 	return fmt.Errorf(`the root "type" must be "object", got %s`, renderJSON(declared))
 }
 
-func survey(original map[string]any) (*document, error) {
+// survey makes what the library gets of the original.
+func (d *document) survey() (err error) {
 	s := surveyor{}
-	tractable, err := s.copy(original, place{})
-	if err != nil {
-		return nil, err
-	}
-	return &document{original: original, tractable: tractable}, nil
+	d.tractable, err = s.copy(d.original, place{})
+	return err
 }
 
 // surveyor copies a schema for the library, counting as it goes.

@@ -29,6 +29,8 @@ type evaluation struct {
 	inPlace int
 	// halted is why the evaluation was given up. It can only end in rejection.
 	halted string
+	// broken is set when that was a defect of the schema.
+	broken error
 
 	matchTime time.Duration
 	timedOut  map[matchKey]struct{}
@@ -107,6 +109,10 @@ func (e *evaluation) enterScope(n *node) {
 func (e *evaluation) evalNode(n *node, value any, seen *coverage) bool {
 	if n.types != nil && !hasType(value, n.types) {
 		return e.reportType(n, value)
+	}
+	if n.broken != nil {
+		e.broken = n.broken
+		return e.halt(n.broken.Error())
 	}
 	covered := seen
 	if n.tracksEvaluation() {

@@ -88,7 +88,7 @@ func compareWithLibrary(t *testing.T, text, arguments, got string) {
 		return
 	}
 	compiler := jsonschema.NewCompiler()
-	compiler.UseRegexpEngine(patternCompiler{}.compile)
+	compiler.UseRegexpEngine(newPatternCompiler(fromECMAScript).compile)
 	compiler.UseLoader(noLoader{})
 	if err := compiler.AddResource(baseURL, schema); err != nil {
 		return

@@ -17,6 +17,9 @@ type node struct {
 	// scope is set only where dynamic references need it.
 	scope *resource
 
+	// broken is set where no verdict is possible, and says why.
+	broken error
+
 	types    []string
 	enum     *enumeration
 	constant *constant

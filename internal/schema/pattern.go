@@ -34,21 +34,36 @@ func (p *pattern) match(text string) (bool, error) {
 }
 
 // patternCompiler compiles each distinct pattern of a schema once.
-type patternCompiler map[string]*pattern
+type patternCompiler struct {
+	// toECMAScript rewrites a pattern that is in another dialect.
+	toECMAScript func(source string) (string, error)
+	known        map[string]*pattern
+}
 
-func (c patternCompiler) compile(source string) (jsonschema.Regexp, error) {
-	if known, ok := c[source]; ok {
+func newPatternCompiler(toECMAScript func(source string) (string, error)) *patternCompiler {
+	return &patternCompiler{toECMAScript: toECMAScript, known: map[string]*pattern{}}
+}
+
+func (c *patternCompiler) compile(source string) (jsonschema.Regexp, error) {
+	if known, ok := c.known[source]; ok {
 		return known, nil
 	}
-	engine, err := regexp2.Compile(spellForEngine(source), regexp2.ECMAScript|regexp2.Unicode)
+	spelling, err := c.toECMAScript(source)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := regexp2.Compile(spellForEngine(spelling), regexp2.ECMAScript|regexp2.Unicode)
 	if err != nil {
 		return nil, err
 	}
 	engine.MatchTimeout = matchTimeout
 	compiled := &pattern{source: source, engine: engine}
-	c[source] = compiled
+	c.known[source] = compiled
 	return compiled, nil
 }
+
+// fromECMAScript takes patterns for what JSON Schema says they are.
+func fromECMAScript(source string) (string, error) { return source, nil }
 
 // spellForEngine rewrites the few ECMAScript escapes the engine spells in another
 // way: surrogate pairs and the long forms of Unicode properties.

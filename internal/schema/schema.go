@@ -13,7 +13,9 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"time"
 )
 
@@ -26,7 +28,9 @@ type Schema struct {
 	nodes int
 	// dynamic tells that the schema's references depend on the path taken to them.
 	dynamic bool
-	limits  limits
+	// scientific tells that diagnostics spell numbers as decimal arithmetic does.
+	scientific bool
+	limits     limits
 }
 
 // limits bound one pass over the arguments. What exceeds them is rejected.
@@ -56,34 +60,61 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 // the schema, and otherwise one diagnostic that ends in one full stop. Of a name
 // that occurs twice in an object the last value counts.
 func (s *Schema) Check(arguments json.RawMessage) string {
+	diagnostic, err := s.Judge(arguments)
+	switch {
+	case errors.Is(err, errNotJSON):
+		return "Invalid arguments: expected a JSON object, got text that could not be read as JSON."
+	case err != nil:
+		return fmt.Sprintf("Invalid arguments: they could not be judged: %s.", err)
+	default:
+		return diagnostic
+	}
+}
+
+var errNotJSON = errors.New("the arguments are not one JSON value")
+
+// Judge is Check for callers that have words of their own for arguments no verdict
+// is possible on. It fails on text that is not one JSON value, and where CompileLenient
+// let a defect of the schema pass until a call gives the parameter that has it.
+func (s *Schema) Judge(arguments json.RawMessage) (diagnostic string, err error) {
 	value, err := decode(arguments)
 	if err != nil {
-		return "Invalid arguments: expected a JSON object, got text that could not be read as JSON."
+		return "", errNotJSON
 	}
 	object, ok := value.(map[string]any)
 	if !ok {
-		return fmt.Sprintf("Invalid arguments: expected a JSON object, got %s.", typeName(value))
+		return fmt.Sprintf("Invalid arguments: expected a JSON object, got %s.", typeName(value)), nil
 	}
 	first := evaluation{schema: s, verdictOnly: true}
 	if first.accepts(object) {
-		return ""
+		return "", nil
+	}
+	if first.broken != nil {
+		return "", first.broken
 	}
 	found := newFindings(maxFindings)
 	if first.halted != "" {
 		// A second pass would not get farther than the first.
 		first.reportUnjudged(found)
-		return found.diagnostic()
+		return found.diagnostic(), nil
 	}
 	return s.diagnose(object, found, first.timedOut)
 }
 
 // diagnose makes a second, slower pass over arguments already known to be rejected.
 // Most arguments conform, so the first pass looks for nothing but the verdict.
-func (s *Schema) diagnose(object map[string]any, found *findings, timedOut map[matchKey]struct{}) string {
+func (s *Schema) diagnose(object map[string]any, found *findings, timedOut map[matchKey]struct{}) (string, error) {
+	var value any = object
+	if s.scientific {
+		value = inScientificNotation(object)
+	}
 	second := evaluation{schema: s, found: found, timedOut: timedOut}
-	second.eval(s.root, object, nil)
+	second.eval(s.root, value, nil)
+	if second.broken != nil {
+		return "", second.broken
+	}
 	second.reportUnjudged(found)
-	return found.diagnostic()
+	return found.diagnostic(), nil
 }
 
 // decode keeps the text of every number.
@@ -93,6 +124,9 @@ func decode(raw []byte) (any, error) {
 	var value any
 	if err := decoder.Decode(&value); err != nil {
 		return nil, err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errNotJSON
 	}
 	return value, nil
 }
