@@ -41,16 +41,30 @@ type Runner struct {
 	dirs     *dirs
 	log      *slog.Logger
 	running  atomic.Int64 // calls under way
+	stopping atomic.Bool  // the server is shutting down
 }
 
-// NewRunner returns a Runner whose calls have their directories below tmp.
-func NewRunner(s *shell.Server, limits Limits, tmp string, l *process.Lifeline, log *slog.Logger) (*Runner, error) {
-	d, err := newDirs(tmp, l, log)
+// Options say how a Runner runs calls.
+type Options struct {
+	Limits   Limits
+	Tmp      string // the calls' directories are below it
+	Layout   Layout
+	Lifeline *process.Lifeline
+	Log      *slog.Logger
+}
+
+// NewRunner returns a Runner.
+func NewRunner(s *shell.Server, opts Options) (*Runner, error) {
+	d, err := newDirs(opts.Tmp, opts.Layout, opts.Lifeline, opts.Log)
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{shell: s, limits: limits, lifeline: l, dirs: d, log: log}, nil
+	return &Runner{shell: s, limits: opts.Limits, lifeline: opts.Lifeline, dirs: d, log: opts.Log}, nil
 }
+
+// Stopping says that calls which are cancelled from now on are cancelled
+// because the server ends, and not for a client.
+func (r *Runner) Stopping() { r.stopping.Store(true) }
 
 // End says why a call ended.
 type End int
@@ -68,10 +82,22 @@ type Outcome struct {
 	End    End
 	Status int    // the shell's raw exit status, 128 and the signal's number when it was killed
 	Output []byte // what the call printed on either descriptor, at most Limits.MaxOutput
+	Hook   *HookEnd
 }
 
-// ErrDirectory is wrapped when the call's directory could not be made.
+// ErrDirectory is what a [DirectoryError] is.
 var ErrDirectory = errors.New("its call directory could not be created")
+
+// DirectoryError is why a call has no directory. It says that it could not be
+// made, and where.
+type DirectoryError struct{ err error }
+
+func (e *DirectoryError) Error() string { return e.err.Error() }
+
+func (e *DirectoryError) Unwrap() error { return e.err }
+
+// Is reports that e is ErrDirectory.
+func (e *DirectoryError) Is(target error) bool { return target == ErrDirectory }
 
 // Run runs tool with arguments. It waits for its turn first. When it returns,
 // the call's processes and its directory are gone. An error means that the
@@ -84,16 +110,17 @@ func (r *Runner) Run(ctx context.Context, tool string, arguments json.RawMessage
 	dir, err := r.dirs.take()
 	if err != nil {
 		r.shell.Release(w)
-		return Outcome{}, fmt.Errorf("run %s: %w: %w", tool, ErrDirectory, err)
+		return Outcome{}, &DirectoryError{err}
 	}
 	defer r.dirs.drop(dir)
 	r.running.Add(1)
 	defer r.running.Add(-1)
-	if err := w.Start(shell.Job{Tool: tool, Dir: dir, Arguments: arguments}); err != nil {
+	c := running{Runner: r, worker: w, tool: tool, dir: dir, arguments: arguments}
+	if err := w.Start(c.job()); err != nil {
 		r.shell.Release(w)
 		return Outcome{}, err
 	}
-	outcome := r.watch(ctx, w)
+	outcome := c.watch(ctx)
 	r.endOrphans(w.Session(), dir)
 	if outcome.End == Lost || outcome.Status >= signalled {
 		// One that was killed may not even have begun; whoever is next in this
@@ -103,6 +130,21 @@ func (r *Runner) Run(ctx context.Context, tool string, arguments json.RawMessage
 		r.shell.Release(w)
 	}
 	return outcome, nil
+}
+
+// running is a call under way.
+type running struct {
+	*Runner
+	worker    *shell.Worker
+	tool, dir string
+	arguments json.RawMessage
+}
+
+func (c running) job() shell.Job {
+	return shell.Job{
+		Function: "tool_" + c.tool, Dir: c.dir, Arguments: c.arguments,
+		Before: c.shell.Script().Functions[beforeHook],
+	}
 }
 
 // signalled is the least status of a shell that was ended by a signal.
@@ -126,57 +168,61 @@ func (r *Runner) endOrphans(session int, dir string) {
 func (r *Runner) Close() { r.dirs.close() }
 
 // watch sees a started call to its end.
-func (r *Runner) watch(ctx context.Context, w *shell.Worker) Outcome {
+func (c running) watch(ctx context.Context) Outcome {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	out := &output{limit: r.limits.MaxOutput, full: func() { cancel(errOverflow) }}
+	out := &output{limit: c.limits.MaxOutput, full: func() { cancel(errOverflow) }}
 	if out.limit == 0 {
 		out.limit = 1<<63 - 1
 	}
-	end, status, pump := r.await(ctx, w, out)
-	contain(w.Group())
+	end, status, pump := c.await(ctx, out)
+	contain(c.worker.Group())
 	pump.stop()
-	if err := w.Drain(out); err != nil {
-		r.log.Error("cannot read a call's output", "err", err)
+	if err := c.worker.Drain(out); err != nil {
+		c.log.Error("cannot read a call's output", "err", err)
 		end = Lost
 	}
 	if out.over && end == Returned {
 		end = Overflowed
 	}
-	return Outcome{End: end, Status: status, Output: out.data}
+	outcome := Outcome{End: end, Status: status, Output: out.data}
+	if end == Returned {
+		outcome.Hook = hookEnd(c.worker.Answer(), status)
+	}
+	return outcome
 }
 
 var errOverflow = errors.New("too much output")
 
 // await waits until the call's shell has ended, of itself or because it was
 // made to.
-func (r *Runner) await(ctx context.Context, w *shell.Worker, out *output) (End, int, *pump) {
+func (c running) await(ctx context.Context, out *output) (End, int, *pump) {
 	deadline := time.Time{}
 	now := time.Now()
-	if r.limits.Timeout > 0 {
-		deadline = now.Add(r.limits.Timeout)
+	if c.limits.Timeout > 0 {
+		deadline = now.Add(c.limits.Timeout)
 	}
 	soon := now.Add(quick)
 	if !deadline.IsZero() && deadline.Before(soon) {
 		soon = deadline
 	}
-	status, err := w.Wait(ctx, soon)
+	status, err := c.worker.Wait(ctx, soon)
 	var p *pump
 	for errors.Is(err, shell.ErrNotYet) {
 		if p == nil {
-			if p, err = startPump(w, out); err != nil {
-				r.log.Error("cannot read a call's output", "err", err)
+			if p, err = startPump(c.worker, out); err != nil {
+				c.log.Error("cannot read a call's output", "err", err)
 				break
 			}
 		}
 		if end := why(ctx, deadline); end != Returned {
-			status, err := stop(w)
+			status, err := c.stop()
 			if err != nil {
 				return Lost, status, p
 			}
 			return end, status, p
 		}
-		status, err = w.Wait(ctx, deadline)
+		status, err = c.worker.Wait(ctx, deadline)
 	}
 	if err != nil {
 		return Lost, 0, p
@@ -195,20 +241,6 @@ func why(ctx context.Context, deadline time.Time) End {
 		return TimedOut
 	}
 	return Returned
-}
-
-// stop asks the call's group to end, and after the grace time makes it.
-func stop(w *shell.Worker) (status int, err error) {
-	grace := time.Now().Add(process.Grace)
-	_ = w.Group().Terminate()
-	if status, err = waitUntil(w, grace); err == nil {
-		ctx, cancel := context.WithDeadline(context.Background(), grace)
-		defer cancel()
-		w.Group().Wait(ctx)
-		return status, nil
-	}
-	w.Group().Kill()
-	return waitUntil(w, time.Now().Add(killed))
 }
 
 func waitUntil(w *shell.Worker, deadline time.Time) (status int, err error) {

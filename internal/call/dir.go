@@ -23,7 +23,10 @@ import (
 // nothing, neither in it nor running, is used again under another name, and
 // any other is moved out of sight at once and removed a moment later.
 type dirs struct {
-	base     string // holds all of this server's
+	tmp      string
+	base     string // holds all of this server's, or those that no call has
+	roots    string // the beginning of the roots' paths, of calls that have one
+	layout   Layout
 	lifeline *process.Lifeline
 	log      *slog.Logger
 	count    atomic.Int64
@@ -34,19 +37,31 @@ type dirs struct {
 	closed  chan struct{}
 }
 
+// Layout says where below the temporary directory a call's directory is.
+type Layout int
+
+const (
+	Flat   Layout = iota // conch-…/call-N
+	Rooted               // mcp-call.…/tmp, where scripts written for bash-mcp-sdk expect it
+)
+
 // newDirs puts the calls' directories below tmp and on the lifeline's record.
-func newDirs(tmp string, l *process.Lifeline, log *slog.Logger) (*dirs, error) {
+func newDirs(tmp string, layout Layout, l *process.Lifeline, log *slog.Logger) (*dirs, error) {
 	tmp, err := filepath.Abs(tmp)
 	if err != nil {
 		return nil, fmt.Errorf("find the temporary directory: %w", err)
 	}
+	id := rand.Text()[:12]
 	d := &dirs{
-		base: filepath.Join(tmp, "conch-"+rand.Text()[:12]), lifeline: l, log: log,
+		tmp: tmp, base: filepath.Join(tmp, "conch-"+id), roots: filepath.Join(tmp, "mcp-call."+id),
+		layout: layout, lifeline: l, log: log,
 		spare: make(chan string, 16), trash: make(chan string, 64),
 		closing: make(chan struct{}), closed: make(chan struct{}),
 	}
-	if err := l.Remove(d.base); err != nil {
-		return nil, err
+	for _, path := range []string{d.base, d.roots + "*"} {
+		if err := l.Remove(path); err != nil {
+			return nil, err
+		}
 	}
 	go func() {
 		defer close(d.closed)
@@ -68,16 +83,52 @@ func (d *dirs) name(kind string) string {
 
 // take returns an empty directory of mode 700, whose path no other call has had.
 func (d *dirs) take() (string, error) {
-	path := d.name("call")
+	outer := d.name("call")
+	if d.layout == Rooted {
+		outer = d.roots + "-" + strconv.FormatInt(d.count.Add(1), 10)
+	}
 	select {
 	case spare := <-d.spare:
-		if os.Rename(spare, path) == nil {
-			return path, nil
+		if os.Rename(spare, outer) == nil {
+			return d.inner(outer), nil
 		}
 		// Somebody cleans up here. Make a new one.
+		d.remove(spare)
 	default:
 	}
-	return path, d.mkdir(path)
+	if err := d.make(outer); err != nil {
+		return "", fmt.Errorf("cannot create its call directory in %s: %w", d.tmp, err)
+	}
+	return d.inner(outer), nil
+}
+
+// inner is the directory that a call gets, and outer what is made and removed.
+func (d *dirs) inner(outer string) string {
+	if d.layout == Rooted {
+		return outer + "/tmp"
+	}
+	return outer
+}
+
+func (d *dirs) outer(inner string) string {
+	if d.layout == Rooted {
+		return filepath.Dir(inner)
+	}
+	return inner
+}
+
+func (d *dirs) make(outer string) error {
+	if d.layout == Flat {
+		return d.mkdir(outer)
+	}
+	if err := os.Mkdir(outer, 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(d.inner(outer), 0o700); err != nil {
+		d.remove(outer)
+		return err
+	}
+	return nil
 }
 
 // mkdir also makes the base, the first time and when it was removed.
@@ -86,20 +137,30 @@ func (d *dirs) mkdir(path string) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.Mkdir(d.base, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := d.makeBase(); err != nil {
 		return err
 	}
 	return os.Mkdir(path, 0o700)
 }
 
+func (d *dirs) makeBase() error {
+	if err := os.Mkdir(d.base, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
 // drop makes the directory of a call disappear.
-func (d *dirs) drop(path string) {
-	if !d.lifeline.HasOrphans() && isPristine(path) && d.recycle(path) {
+func (d *dirs) drop(inner string) {
+	outer := d.outer(inner)
+	if !d.lifeline.HasOrphans() && d.isUnused(outer) && d.recycle(outer) {
 		return
 	}
 	old := d.name("old")
-	if os.Rename(path, old) != nil {
-		old = path
+	if d.rename(outer, old) != nil {
+		// Out of sight is not to be had: gone at once then.
+		d.remove(outer)
+		return
 	}
 	select {
 	case d.trash <- old:
@@ -108,9 +169,29 @@ func (d *dirs) drop(path string) {
 	}
 }
 
-func (d *dirs) recycle(path string) bool {
+// rename moves a directory into the base.
+func (d *dirs) rename(outer, to string) error {
+	err := os.Rename(outer, to)
+	if !errors.Is(err, fs.ErrNotExist) || d.layout == Flat {
+		return err
+	}
+	if err := d.makeBase(); err != nil {
+		return err
+	}
+	return os.Rename(outer, to)
+}
+
+// isUnused reports whether a call has left its directory as it was made.
+func (d *dirs) isUnused(outer string) bool {
+	if d.layout == Flat {
+		return isPristine(outer, 0)
+	}
+	return isPristine(d.inner(outer), 0) && isPristine(outer, 1)
+}
+
+func (d *dirs) recycle(outer string) bool {
 	spare := d.name("spare")
-	if os.Rename(path, spare) != nil {
+	if d.rename(outer, spare) != nil {
 		return false
 	}
 	select {
@@ -121,8 +202,9 @@ func (d *dirs) recycle(path string) bool {
 	return true
 }
 
-// isPristine reports whether path is a directory as mkdir makes it.
-func isPristine(path string) bool {
+// isPristine reports whether path is a directory as Mkdir makes it, with so many
+// entries.
+func isPristine(path string, entries int) bool {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return false
@@ -132,14 +214,14 @@ func isPristine(path string) bool {
 	if unix.Fstat(fd, &stat) != nil || stat.Mode&0o7777 != 0o700 || int(stat.Uid) != os.Geteuid() {
 		return false
 	}
-	// Large enough for more than the two entries every directory has.
+	// Large enough for more than one entry beside the two of every directory.
 	var buf [1024]byte
 	n, err := unix.ReadDirent(fd, buf[:])
 	if err != nil {
 		return false
 	}
 	_, count, _ := unix.ParseDirent(buf[:n], -1, nil)
-	return count == 0
+	return count == entries
 }
 
 func (d *dirs) remove(path string) {

@@ -13,7 +13,7 @@ import (
 func newTestDirs(t *testing.T, tmp string) *dirs {
 	t.Helper()
 	l, _ := newLifeline(t)
-	d, err := newDirs(tmp, l, slog.New(slog.DiscardHandler))
+	d, err := newDirs(tmp, Flat, l, slog.New(slog.DiscardHandler))
 	must(t, err)
 	return d
 }

@@ -61,7 +61,7 @@ func newRunner(t testing.TB, script, tmp string, limits Limits) *Runner {
 	})
 	must(t, err)
 	t.Cleanup(s.Close)
-	r, err := NewRunner(s, limits, tmp, l, slog.New(slog.DiscardHandler))
+	r, err := NewRunner(s, Options{Limits: limits, Tmp: tmp, Lifeline: l, Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	t.Cleanup(r.Close)
 	return r

@@ -5,7 +5,10 @@
 // the protocol that shows them.
 package catalog
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // A Tool is one declared tool.
 type Tool struct {
@@ -30,6 +33,13 @@ type Tools struct {
 	List []*Tool
 	// Problems tells what in the list is of no use, a sentence each.
 	Problems []string
+
+	// What follows is there in a reading of which clients get to see the list
+	// itself, and not only what of it is of use.
+
+	Listing  json.RawMessage // the author's list, whatever JSON he wrote, without its white space
+	File     string          // the file's path, as its author gave it
+	Unusable bool            // an entry is nothing that could have a name
 
 	byName map[string]*Tool // nil for a name declared more than once
 }
@@ -57,13 +67,37 @@ func (t *Tools) Declares(name string) bool {
 	return ok
 }
 
+// FileError says why a file cannot be used. Its text is meant for clients and
+// authors alike.
+type FileError struct {
+	What     string // "tools list" or "server configuration"
+	Path     string // as the author gave it
+	Reason   string
+	NotFound bool // there is no regular file of that name
+}
+
+func (e *FileError) Error() string {
+	return fmt.Sprintf("Cannot read %s: %s: %s", e.What, e.Path, e.Reason)
+}
+
+// Brief tells apart only whether there is such a file.
+func (e *FileError) Brief() string {
+	if e.NotFound {
+		return "File not found: " + e.Path
+	}
+	return "Not exactly one parseable JSON object: " + e.Path
+}
+
 // A Config is how a server describes itself. Nil and empty members were not
 // given.
 type Config struct {
-	ServerInfo        json.RawMessage // an object with name and version
+	ServerInfo        json.RawMessage // an object with name and version, or, read verbatim, any value
 	Instructions      string
+	ProtocolVersion   string   // what every initialize is answered with
 	SupportedVersions []string // the protocol revisions to serve
 	Capabilities      json.RawMessage
 	TTLMs             *int64 // how long clients may keep lists
 	CacheScope        string // "public" or "private"
+	// Problems tells what in the configuration is of no use, a sentence each.
+	Problems []string
 }

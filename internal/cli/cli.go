@@ -43,6 +43,9 @@ func Main(args []string) int {
 		return 0
 	}
 	process.KeepDescriptors()
+	if len(args) > 0 && args[0] == dropInCommand {
+		return dropIn(args[1:])
+	}
 	root := newRoot()
 	root.SetArgs(withServe(root, args))
 	err := root.Execute()

@@ -76,7 +76,7 @@ func startServer(ctx context.Context, script string, args []string, flags server
 		return nil, err
 	}
 	limits := call.Limits{Timeout: time.Duration(flags.timeout), MaxOutput: int64(flags.maxOutput)}
-	if s.runner, err = call.NewRunner(s.shell, limits, s.tmpdir(), s.lifeline, log); err != nil {
+	if s.runner, err = call.NewRunner(s.shell, call.Options{Limits: limits, Tmp: s.tmpdir(), Lifeline: s.lifeline, Log: log}); err != nil {
 		return nil, err
 	}
 	s.tools = bashsdk.NewToolsFile(s.file(flags.tools, "MCP_TOOLS_LIST_FILE", script, "tools.json"))

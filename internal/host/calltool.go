@@ -25,6 +25,9 @@ import (
 // which the model reads and may act on (MCP, "Tools", "Error handling").
 func (h *Host) CallTool(ctx context.Context, session *mcp.ServerSession, params json.RawMessage, notify func(method string, params json.RawMessage), queued func()) (result json.RawMessage, err error) {
 	defer h.recovered("tools/call", &err)
+	if h.opts.BashSDK {
+		return h.callToolSDK(ctx, params, queued)
+	}
 	name := message.Member(params, "name")
 	if len(name) == 0 || name[0] != '"' {
 		return nil, invalidParams("name must be a string")
@@ -44,7 +47,11 @@ func (h *Host) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Resu
 	c := toolCall{host: h, modern: isModern(req.Params.Meta), queued: func() {}, notify: func(ctx context.Context, level slog.Level, data any) error {
 		return send(ctx, req.Session, level, data)
 	}}
-	text, err := c.answer(ctx, req.Params.Name, req.Params.Arguments)
+	answer := c.answer
+	if h.opts.BashSDK {
+		answer = sdkCall{c}.answer
+	}
+	text, err := answer(ctx, req.Params.Name, req.Params.Arguments)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +73,7 @@ func (c toolCall) answer(ctx context.Context, name string, arguments json.RawMes
 	h := c.host
 	var err error
 	if c.tools, err = h.toolsNow(); err != nil {
-		return nil, fileError(err)
+		return nil, h.fileError(err)
 	}
 	c.tool = c.tools.Lookup(name)
 	if c.tool == nil || !h.opts.Exists(name) {
@@ -98,35 +105,61 @@ func (c toolCall) run(ctx context.Context, arguments json.RawMessage) (text stri
 	if err != nil {
 		return c.notRun(ctx, err), true
 	}
-	return c.outcome(ctx, outcome), outcome.End != call.Returned || outcome.Status != 0
+	return c.outcome(ctx, outcome), failed(outcome)
 }
 
-// notRun tells why a tool did not run. What went wrong inside the server is
-// for its log, not for the model.
+func failed(o call.Outcome) bool {
+	return o.End != call.Returned || o.Status != 0 || o.Hook != nil
+}
+
+// notRun tells why a tool did not run.
 func (c toolCall) notRun(ctx context.Context, err error) string {
-	if errors.Is(err, shell.ErrNUL) {
-		return fmt.Sprintf("Cannot run %s: %v.", c.tool.Name, err)
+	if !errors.Is(err, shell.ErrNUL) {
+		c.tell(ctx, slog.LevelError, "the tool could not be run", "err", err)
 	}
-	c.tell(ctx, slog.LevelError, "the tool could not be run", "err", err)
-	if errors.Is(err, call.ErrDirectory) {
-		return fmt.Sprintf("Cannot run %s: %v.", c.tool.Name, call.ErrDirectory)
+	return c.cannotRun(err)
+}
+
+// cannotRun words why a tool did not run. What went wrong inside the server is
+// for its log, not for the model.
+func (c toolCall) cannotRun(err error) string {
+	why := "the server could not start it. Its log says why"
+	switch {
+	case errors.Is(err, shell.ErrNUL):
+		why = err.Error()
+	case errors.Is(err, call.ErrDirectory):
+		why = call.ErrDirectory.Error()
 	}
-	return fmt.Sprintf("Cannot run %s: the server could not start it. Its log says why.", c.tool.Name)
+	return fmt.Sprintf("Cannot run %s: %s.", c.tool.Name, why)
 }
 
 func (c toolCall) outcome(ctx context.Context, o call.Outcome) string {
+	if o.Hook != nil {
+		text, line := c.hookEnd(o.Hook)
+		c.tell(ctx, slog.LevelError, line)
+		return text
+	}
+	if o.End != call.Returned {
+		why, text := c.ended(o)
+		c.tell(ctx, slog.LevelWarn, "the call was ended: "+why)
+		return text
+	}
+	output := clean(o.Output)
+	if o.Status == 0 {
+		return output
+	}
+	c.tell(ctx, slog.LevelInfo, fmt.Sprintf("the tool ended with status %d", o.Status))
+	if output == "" {
+		output = fmt.Sprintf("it ended with status %d and printed nothing", o.Status)
+	}
+	return c.failure(output)
+}
+
+// ended tells why a call that did not end by itself was ended, and the same
+// with what it had printed by then.
+func (c toolCall) ended(o call.Outcome) (why, text string) {
 	output, limits := clean(o.Output), c.host.opts.Limits
-	var why string
 	switch o.End {
-	case call.Returned:
-		if o.Status == 0 {
-			return output
-		}
-		c.tell(ctx, slog.LevelInfo, fmt.Sprintf("the tool ended with status %d", o.Status))
-		if output == "" {
-			output = fmt.Sprintf("it ended with status %d and printed nothing", o.Status)
-		}
-		return fmt.Sprintf("Error executing %s: %s", c.tool.Name, output)
 	case call.TimedOut:
 		why = fmt.Sprintf("it was stopped after %v, the limit set by --timeout", limits.Timeout)
 	case call.Overflowed:
@@ -134,12 +167,36 @@ func (c toolCall) outcome(ctx context.Context, o call.Outcome) string {
 	default:
 		why = "the shell that ran it was killed"
 	}
-	c.tell(ctx, slog.LevelWarn, "the call was ended: "+why)
-	if output != "" {
-		why += ". It had printed:\n" + output
+	if output == "" {
+		return why, c.failure(why)
 	}
-	return fmt.Sprintf("Error executing %s: %s", c.tool.Name, why)
+	return why, c.failure(why + ". It had printed:\n" + output)
 }
+
+func (c toolCall) failure(text string) string {
+	return fmt.Sprintf("Error executing %s: %s", c.tool.Name, text)
+}
+
+// hookEnd words how mcp_before_tool_call kept the tool from running, for the
+// model and for the log.
+func (c toolCall) hookEnd(end *call.HookEnd) (text, line string) {
+	tool, output := c.tool.Name, clean(end.Output)
+	switch end.How {
+	case call.HookRefused:
+		return c.failure(output), fmt.Sprintf("before-tool hook refused tool %s (status %d)", tool, end.Status)
+	case call.HookExited:
+		text = fmt.Sprintf("mcp_before_tool_call ended the call instead of returning; tool %s did not run.", tool)
+		if output != "" {
+			text += "\n" + output
+		}
+		return text, fmt.Sprintf("Before-tool hook mcp_before_tool_call for tool %s ended the call (status %d)", tool, end.Status)
+	}
+	return fmt.Sprintf("mcp_before_tool_call was killed by signal %d; tool %s did not run.", end.Status, tool),
+		fmt.Sprintf("Before-tool hook mcp_before_tool_call for tool %s was killed (status %d)", tool, signalled+end.Status)
+}
+
+// signalled is what a shell adds to a signal's number to make a status of it.
+const signalled = 128
 
 // tell logs what became of a call; to the client too, if it asked for logs of
 // that level. details are for the server's log alone.
@@ -192,6 +249,10 @@ func (h *Host) schema(tools *catalog.Tools, tool *catalog.Tool) (*schema.Schema,
 	c.once.Do(func() {
 		if tool.InputSchema == nil {
 			c.err = errors.New("its entry in the tools list declares no inputSchema")
+			return
+		}
+		if h.opts.BashSDK {
+			c.schema, c.err = schema.CompileLenient(tool.InputSchema)
 			return
 		}
 		c.schema, c.err = schema.Compile(tool.InputSchema)

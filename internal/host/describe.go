@@ -21,23 +21,36 @@ var defaultCapabilities = json.RawMessage(`{"logging":{},"tools":{}}`)
 // initialize answers the handshake of the older era. The engine sees it too,
 // since it keeps the client's capabilities.
 func (h *Host) initialize(ctx context.Context, method string, req *mcp.ServerRequest[*mcp.InitializeParams], next mcp.MethodHandler) (mcp.Result, error) {
-	config, err := h.configNow()
-	if err != nil {
-		return nil, fileError(err)
-	}
-	revision, err := h.negotiate(req.Params.ProtocolVersion)
+	result, err := h.handshake(req.Params.ProtocolVersion)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := next(ctx, method, req); err != nil {
 		return nil, err
 	}
+	return &rawResult{text: result}, nil
+}
+
+// handshake is the result of an initialize that asks for a revision.
+func (h *Host) handshake(asked string) (json.RawMessage, error) {
+	h.handling("initialize request")
+	config, err := h.configNow()
+	if err != nil {
+		return nil, h.fileError(err)
+	}
+	if h.opts.BashSDK {
+		return h.handshakeSDK(config, asked)
+	}
+	revision, err := h.negotiate(asked)
+	if err != nil {
+		return nil, err
+	}
 	var f fields
 	f.add("protocolVersion", revision)
-	f.addRaw("capabilities", capabilities(config))
+	f.addRaw("capabilities", h.capabilities(config))
 	f.addRaw("serverInfo", h.serverInfo(config))
 	f.addUnlessEmpty("instructions", config.Instructions)
-	return f.result(), nil
+	return f.object(), nil
 }
 
 // negotiate settles on the revision the client asks for, or on the newest of
@@ -58,27 +71,53 @@ func (h *Host) negotiate(asked string) (string, error) {
 func (h *Host) discover() (mcp.Result, error) {
 	config, err := h.configNow()
 	if err != nil {
-		return nil, fileError(err)
+		return nil, h.fileError(err)
 	}
 	var f fields
 	f.add("supportedVersions", h.Supported())
-	f.addRaw("capabilities", capabilities(config))
+	f.addRaw("capabilities", h.capabilities(config))
 	f.addUnlessEmpty("instructions", config.Instructions)
 	f.addCaching(config)
 	f.addModern(h.serverInfo(config))
 	return f.result(), nil
 }
 
-// listTools answers tools/list: the tools that exist, in the author's order.
+// listTools answers tools/list.
 func (h *Host) listTools(req *mcp.ListToolsRequest) (mcp.Result, error) {
 	params := cmp.Or(req.Params, &mcp.ListToolsParams{})
-	if params.Cursor != "" {
+	if params.Cursor != "" && !h.opts.BashSDK {
 		return nil, invalidParams("there is no such cursor")
 	}
+	result, err := h.list(isModern(params.Meta))
+	if err != nil {
+		return nil, err
+	}
+	return &rawResult{text: result}, nil
+}
+
+// list is the result of a tools/list.
+func (h *Host) list(modern bool) (json.RawMessage, error) {
+	h.handling("tools/list request")
 	tools, err := h.toolsNow()
 	if err != nil {
-		return nil, fileError(err)
+		return nil, h.fileError(err)
 	}
+	listing := tools.Listing
+	if !h.opts.BashSDK {
+		listing = h.served(tools)
+	}
+	var f fields
+	f.addRaw("tools", listing)
+	if modern {
+		config := h.configOrNone()
+		f.addCaching(config)
+		f.addModern(h.serverInfo(config))
+	}
+	return f.object(), nil
+}
+
+// served lists the tools that exist, in the author's order.
+func (h *Host) served(tools *catalog.Tools) json.RawMessage {
 	entries := []json.RawMessage{}
 	for _, tool := range tools.List {
 		if !h.opts.Exists(tool.Name) {
@@ -90,13 +129,7 @@ func (h *Host) listTools(req *mcp.ListToolsRequest) (mcp.Result, error) {
 		}
 		entries = append(entries, tool.Entry)
 	}
-	var f fields
-	f.addRaw("tools", joinArray(entries))
-	if config := h.configOrNone(); isModern(params.Meta) {
-		f.addCaching(config)
-		f.addModern(h.serverInfo(config))
-	}
-	return f.result(), nil
+	return joinArray(entries)
 }
 
 // configOrNone is for answers in which the configuration is a side matter:
@@ -109,9 +142,12 @@ func (h *Host) configOrNone() *catalog.Config {
 	return config
 }
 
-func capabilities(c *catalog.Config) json.RawMessage {
-	if c.Capabilities != nil {
+func (h *Host) capabilities(c *catalog.Config) json.RawMessage {
+	switch {
+	case isObject(c.Capabilities):
 		return c.Capabilities
+	case h.opts.BashSDK:
+		return sdkCapabilities
 	}
 	return defaultCapabilities
 }
@@ -119,7 +155,7 @@ func capabilities(c *catalog.Config) json.RawMessage {
 // serverInfo is the configured one, with the two members the protocol demands.
 func (h *Host) serverInfo(c *catalog.Config) json.RawMessage {
 	info := c.ServerInfo
-	if info == nil {
+	if !isObject(info) {
 		info = json.RawMessage(`{}`)
 	}
 	var f fields
@@ -131,6 +167,10 @@ func (h *Host) serverInfo(c *catalog.Config) json.RawMessage {
 	}
 	return f.mergedInto(info)
 }
+
+// isObject reports whether a JSON value without white space is an object; a
+// verbatim reading may hold any.
+func isObject(value json.RawMessage) bool { return len(value) > 0 && value[0] == '{' }
 
 // isModern tells the era of a request by its metadata. The transport has
 // checked that the rest of what belongs there is there.

@@ -32,7 +32,11 @@ type Options struct {
 	Exists    func(tool string) bool          // whether a tool is implemented
 	Run       func(ctx context.Context, tool string, arguments json.RawMessage) (call.Outcome, error)
 	Limits    call.Limits // what Run abides by, for the messages that name it
-	Log       *slog.Logger
+	// BashSDK has a host answer as scripts written for bash-mcp-sdk expect it,
+	// and log in that framework's words. Tools and Config give verbatim
+	// readings then, and Name is not used.
+	BashSDK bool
+	Log     *slog.Logger
 }
 
 // A Host answers the requests of any number of sessions.
@@ -56,6 +60,9 @@ type compiledSchema struct {
 
 // New returns a host.
 func New(opts Options) *Host {
+	if opts.BashSDK {
+		opts.Name = sdkName
+	}
 	h := &Host{opts: opts, errors: map[string]string{}}
 	h.server = mcp.NewServer(&mcp.Implementation{Name: opts.Name, Version: defaultVersion}, &mcp.ServerOptions{
 		// Everything the engine would say of itself is replaced below; this
@@ -92,7 +99,7 @@ func (h *Host) toolsNow() (*catalog.Tools, error) {
 	tools, err := h.opts.Tools()
 	h.note("tools list", err)
 	h.mu.Lock()
-	news := err == nil && h.logged != tools
+	news := err == nil && h.logged != tools && !h.opts.BashSDK
 	if news {
 		h.logged = tools
 	}
@@ -138,10 +145,11 @@ func (h *Host) Problems() ([]string, error) {
 		return nil, err
 	}
 	problems := h.problems(tools)
-	if _, err := h.opts.Config(); err != nil {
-		problems = append(problems, err.Error()+"; clients cannot begin")
+	config, err := h.opts.Config()
+	if err != nil {
+		return append(problems, err.Error()+"; clients cannot begin"), nil
 	}
-	return problems, nil
+	return append(problems, config.Problems...), nil
 }
 
 // problems tells where a list of tools and the script's functions disagree.
@@ -149,7 +157,7 @@ func (h *Host) problems(tools *catalog.Tools) []string {
 	problems := slices.Clone(tools.Problems)
 	for _, tool := range tools.List {
 		if !h.opts.Exists(tool.Name) {
-			problems = append(problems, fmt.Sprintf("the tools list declares %s, but there is no function tool_%s; it is not served", tool.Name, tool.Name))
+			problems = append(problems, fmt.Sprintf("the tools list declares %s, but there is no function tool_%s; %s", tool.Name, tool.Name, h.unimplemented()))
 			continue
 		}
 		if _, err := h.schema(tools, tool); err != nil && tool.InputSchema != nil {
@@ -162,6 +170,14 @@ func (h *Host) problems(tools *catalog.Tools) []string {
 		}
 	}
 	return problems
+}
+
+// unimplemented tells what becomes of a tool without a function.
+func (h *Host) unimplemented() string {
+	if h.opts.BashSDK {
+		return "it is listed, and calls are refused"
+	}
+	return "it is not served"
 }
 
 // middleware stands before the engine's own methods. It answers those that
@@ -179,7 +195,9 @@ func (h *Host) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 		case *mcp.CallToolRequest:
 			return h.callTool(ctx, req)
 		case *setLevelRequest:
-			return h.setLevel(ctx, method, req, next)
+			if !h.opts.BashSDK {
+				return h.setLevel(ctx, method, req, next)
+			}
 		}
 		if slices.Contains(passed, method) {
 			return next(ctx, method, req)
@@ -206,6 +224,11 @@ func invalidParams(format string, args ...any) error {
 
 // fileError answers a request that a file of the server's keeps from being
 // answered.
-func fileError(err error) error {
-	return &jsonrpc.Error{Code: message.CodeInternalError, Message: err.Error()}
+func (h *Host) fileError(err error) error {
+	text := err.Error()
+	if h.opts.BashSDK {
+		h.noteSDK(err)
+		text = withoutReason(err)
+	}
+	return &jsonrpc.Error{Code: message.CodeInternalError, Message: text}
 }

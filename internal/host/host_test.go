@@ -120,6 +120,9 @@ func TestEveryEndOfACallHasItsResult(t *testing.T) {
 		{"it printed too much", call.Outcome{End: call.Overflowed, Output: []byte("xxx")}, nil, "Error executing greet: it was stopped because it printed more than 100 bytes, the limit set by --max-output", true},
 		{"its shell was killed", call.Outcome{End: call.Lost}, nil, "Error executing greet: the shell that ran it was killed", true},
 		{"its shell was killed and it had spoken", call.Outcome{End: call.Lost, Output: []byte("half\x00\n")}, nil, "Error executing greet: the shell that ran it was killed. It had printed:\nhalf", true},
+		{"the hook refused it", call.Outcome{Status: 3, Hook: &call.HookEnd{How: call.HookRefused, Status: 3, Output: []byte("not you\n")}}, nil, "Error executing greet: not you", true},
+		{"the hook ended the shell", call.Outcome{Hook: &call.HookEnd{How: call.HookExited, Output: []byte("bye\n")}}, nil, "mcp_before_tool_call ended the call instead of returning; tool greet did not run.\nbye", true},
+		{"the hook was killed", call.Outcome{Status: 143, Hook: &call.HookEnd{How: call.HookKilled, Status: 15}}, nil, "mcp_before_tool_call was killed by signal 15; tool greet did not run.", true},
 		{"no directory", call.Outcome{}, fmt.Errorf("run greet: %w: mkdir /secret: no space", call.ErrDirectory), "Cannot run greet: its call directory could not be created.", true},
 		{"a NUL in an argument", call.Outcome{}, fmt.Errorf("argument name: %w", shell.ErrNUL), "Cannot run greet: argument name: it holds a NUL character, which no shell variable can.", true},
 		{"any other failure", call.Outcome{}, errors.New("open /secret: too many open files"), "Cannot run greet: the server could not start it. Its log says why.", true},
@@ -130,6 +133,9 @@ func TestEveryEndOfACallHasItsResult(t *testing.T) {
 			s.run = func(context.Context, string, json.RawMessage) (call.Outcome, error) { return tt.outcome, tt.err }
 			if text, isError := s.call(`{}`); text != tt.want || isError != tt.isError {
 				t.Errorf("got %q, %v; want %q, %v", text, isError, tt.want, tt.isError)
+			}
+			if tt.outcome.Hook != nil && !strings.Contains(s.log.String(), "hook") {
+				t.Errorf("the log does not speak of the hook: %s", s.log.String())
 			}
 			// What a client did wrong is no business of the log's.
 			if tt.err != nil && !errors.Is(tt.err, shell.ErrNUL) && !strings.Contains(s.log.String(), strings.TrimPrefix(tt.err.Error(), "argument ")) {

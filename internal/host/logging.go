@@ -26,8 +26,12 @@ func (h *Host) setLevel(ctx context.Context, method string, req *setLevelRequest
 }
 
 // send sends a log message to a client that asked for messages of its level:
-// for the session, or in a request's metadata. Others get nothing.
+// for the session, or in a request's metadata. Others get nothing, nor does
+// anybody without a session.
 func send(ctx context.Context, session *mcp.ServerSession, level slog.Level, data any) error {
+	if session == nil {
+		return nil
+	}
 	return session.Log(ctx, &mcp.LoggingMessageParams{Level: mcpLevels[level], Logger: "conch", Data: data})
 }
 

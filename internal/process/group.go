@@ -43,18 +43,38 @@ func (g Group) Alive() bool {
 	return !errors.Is(unix.Kill(-int(g), 0), unix.ESRCH)
 }
 
+// runs reports whether the group has a member that has not ended. Where the
+// system does not tell, who cannot be seen may run.
+func (g Group) runs() bool {
+	all := processes()
+	return len(all) == 0 || anyRuns(all, []Group{g})
+}
+
 // Kill ends the group at once.
 func (g Group) Kill() { _ = g.Signal(unix.SIGKILL) }
 
-// Wait waits until the group has no member left or ctx ends, and reports
-// whether it is gone. Nothing announces the death of a group, so Wait looks,
-// seldom at first and never more often than once in a millisecond.
+// unreaped is how long dead members are waited for: who adopts them may wait
+// for them at once, late, or never.
+const unreaped = 50 * time.Millisecond
+
+// Wait waits until no member of the group runs any more or ctx ends, and
+// reports whether none does. Nothing announces the death of a group, so Wait
+// looks, seldom at first and never more often than once in a millisecond.
 func (g Group) Wait(ctx context.Context) bool {
 	pause := time.Millisecond
+	var dead time.Time // since when only dead members are left
 	for g.Alive() {
+		switch {
+		case g.runs():
+			dead = time.Time{}
+		case dead.IsZero():
+			dead = time.Now()
+		case time.Since(dead) > unreaped:
+			return true
+		}
 		select {
 		case <-ctx.Done():
-			return !g.Alive()
+			return !g.Alive() || !g.runs()
 		case <-time.After(pause):
 		}
 		pause = min(2*pause, 20*time.Millisecond)

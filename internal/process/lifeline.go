@@ -245,7 +245,7 @@ func Sentinel(dir string) error {
 		KillSession(int(groups[0]))
 	}
 	// A directory can only be removed for good once nobody writes to it.
-	for end := time.Now().Add(time.Second); anyRuns(groups) && time.Now().Before(end); {
+	for end := time.Now().Add(time.Second); anyRuns(processes(), groups) && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	for _, path := range readTrees(records.trees) {
@@ -264,10 +264,10 @@ func openRecords(dir string) (r records, err error) {
 	return r, err
 }
 
-// anyRuns reports whether a process of the groups has not ended. Whoever has to
-// wait for it may take their time.
-func anyRuns(groups []Group) bool {
-	for _, pid := range processes() {
+// anyRuns reports whether one of the processes is of the groups and has not
+// ended. Whoever has to wait for it may take their time.
+func anyRuns(processes []int, groups []Group) bool {
+	for _, pid := range processes {
 		g, err := unix.Getpgid(pid)
 		if err == nil && g > 1 && slices.Contains(groups, Group(g)) && !hasEnded(pid) {
 			return true

@@ -38,12 +38,19 @@ func openFIFO(path string, flag int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-func (f fifo) remove() {
-	if f.path == "" {
-		return
+// close closes this end; the pipe keeps its name.
+func (f *fifo) close() {
+	if f.fd != 0 {
+		_ = unix.Close(f.fd)
+		f.fd = 0
 	}
-	_ = unix.Close(f.fd)
-	_ = os.Remove(f.path)
+}
+
+func (f *fifo) remove() {
+	f.close()
+	if f.path != "" {
+		_ = os.Remove(f.path)
+	}
 }
 
 func (f fifo) write(p []byte) error {

@@ -12,9 +12,12 @@ import (
 
 // A Job is what one call asks of the shell.
 type Job struct {
-	Tool      string          // the function is tool_<Tool>; never empty, no newline
+	Function  string          // what is called; never empty, no newline
 	Dir       string          // MCP_CALL_TMPDIR; absolute, exists
-	Arguments json.RawMessage // one JSON object, the tool's $1
+	Arguments json.RawMessage // one JSON object, the function's $1; nil: it is empty
+	// Before has the script's mcp_before_tool_call asked first; Function is
+	// tool_<name> then.
+	Before bool
 
 	group process.Group // the subshell it is for
 }
@@ -34,21 +37,20 @@ type encoding struct {
 
 // encode writes what the runtime's _conch_worker and _conch_take_more read.
 func (j Job) encode() (*encoding, error) {
-	if strings.ContainsAny(j.Tool+j.Dir, "\n\x00") {
-		return nil, fmt.Errorf("the name or directory of the call holds a newline or NUL: %q, %q", j.Tool, j.Dir)
+	if strings.ContainsAny(j.Function+j.Dir, "\n\x00") {
+		return nil, fmt.Errorf("the function or directory of the call holds a newline or NUL: %q, %q", j.Function, j.Dir)
 	}
-	var arguments bytes.Buffer
-	if err := json.Compact(&arguments, j.Arguments); err != nil {
-		return nil, fmt.Errorf("encode the arguments of %s: %w", j.Tool, err)
+	arguments, members, err := j.arguments()
+	if err != nil {
+		return nil, fmt.Errorf("encode the arguments of %s: %w", j.Function, err)
 	}
 	var e encoding
 	e.scalar("_conch_group", strconv.Itoa(int(j.group)))
-	e.scalar("_conch_tool", j.Tool)
+	e.scalar("_conch_function", j.Function)
 	e.scalar("MCP_CALL_TMPDIR", j.Dir)
-	e.scalar("_conch_arguments", arguments.String())
-	members, err := members(j.Arguments)
-	if err != nil {
-		return nil, err
+	e.scalar("_conch_arguments", arguments)
+	if j.Before {
+		e.scalar("_conch_before", "1")
 	}
 	for _, m := range members {
 		if !isIdentifierPart(m.name) {
@@ -65,6 +67,19 @@ func (j Job) encode() (*encoding, error) {
 	// The last variable would keep a separator that nothing follows.
 	e.values.WriteByte(0)
 	return &e, nil
+}
+
+// arguments is the text that the function gets, and its members one by one.
+func (j Job) arguments() (string, []member, error) {
+	if j.Arguments == nil {
+		return "", nil, nil
+	}
+	var text bytes.Buffer
+	if err := json.Compact(&text, j.Arguments); err != nil {
+		return "", nil, err
+	}
+	list, err := members(j.Arguments)
+	return text.String(), list, err
 }
 
 // job is the text of the job file.

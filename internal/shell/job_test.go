@@ -109,7 +109,7 @@ func TestAJobSetsAVariableForEveryArgument(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			e, err := Job{Tool: "t", Dir: "/d", Arguments: json.RawMessage(tt.arguments), group: 4194304}.encode()
+			e, err := Job{Function: "tool_t", Dir: "/d", Arguments: json.RawMessage(tt.arguments), group: 4194304}.encode()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,8 +117,8 @@ func TestAJobSetsAVariableForEveryArgument(t *testing.T) {
 			if group := got.scalars["_conch_group"]; group != "4194304" {
 				t.Errorf("it is for the subshell %q", group)
 			}
-			if got.scalars["_conch_tool"] != "t" || got.scalars["MCP_CALL_TMPDIR"] != "/d" {
-				t.Errorf("tool %q, directory %q", got.scalars["_conch_tool"], got.scalars["MCP_CALL_TMPDIR"])
+			if got.scalars["_conch_function"] != "tool_t" || got.scalars["MCP_CALL_TMPDIR"] != "/d" {
+				t.Errorf("tool %q, directory %q", got.scalars["_conch_function"], got.scalars["MCP_CALL_TMPDIR"])
 			}
 			requireArguments(t, got, tt.scalars, tt.arrays)
 		})
@@ -131,7 +131,7 @@ func requireArguments(t *testing.T, got variables, scalars map[string]string, ar
 	for name, value := range scalars {
 		want["arg_"+name] = value
 	}
-	for _, name := range []string{"_conch_group", "_conch_tool", "MCP_CALL_TMPDIR", "_conch_arguments", "_conch_more"} {
+	for _, name := range []string{"_conch_group", "_conch_function", "MCP_CALL_TMPDIR", "_conch_arguments", "_conch_more"} {
 		want[name] = got.scalars[name]
 	}
 	if !maps.Equal(got.scalars, want) {
@@ -149,18 +149,18 @@ func requireArguments(t *testing.T, got variables, scalars map[string]string, ar
 
 func TestAJobThatNoShellCanTakeIsRefused(t *testing.T) {
 	for _, arguments := range []string{`{"a":"x\u0000"}`, `{"a":["\u0000"]}`} {
-		if _, err := (Job{Tool: "t", Dir: "/d", Arguments: json.RawMessage(arguments)}).encode(); !errors.Is(err, ErrNUL) {
+		if _, err := (Job{Function: "tool_t", Dir: "/d", Arguments: json.RawMessage(arguments)}).encode(); !errors.Is(err, ErrNUL) {
 			t.Errorf("%s: %v", arguments, err)
 		}
 	}
 	for _, job := range []Job{
-		{Tool: "a\nb", Dir: "/d"},
-		{Tool: "a\x00", Dir: "/d"},
-		{Tool: "t", Dir: "/d\n"},
-		{Tool: "t", Dir: "/d\x00"},
-		{Tool: "t", Dir: "/d", Arguments: json.RawMessage(`[]`)},
-		{Tool: "t", Dir: "/d", Arguments: json.RawMessage(`{`)},
-		{Tool: "t", Dir: "/d", Arguments: json.RawMessage(`"x"`)},
+		{Function: "a\nb", Dir: "/d"},
+		{Function: "a\x00", Dir: "/d"},
+		{Function: "t", Dir: "/d\n"},
+		{Function: "t", Dir: "/d\x00"},
+		{Function: "t", Dir: "/d", Arguments: json.RawMessage(`[]`)},
+		{Function: "t", Dir: "/d", Arguments: json.RawMessage(`{`)},
+		{Function: "t", Dir: "/d", Arguments: json.RawMessage(`"x"`)},
 	} {
 		if job.Arguments == nil {
 			job.Arguments = json.RawMessage(`{}`)
@@ -170,20 +170,20 @@ func TestAJobThatNoShellCanTakeIsRefused(t *testing.T) {
 		}
 	}
 	// What is left to $1 alone is no shell variable.
-	if _, err := (Job{Tool: "t", Dir: "/d", Arguments: json.RawMessage(`{"a b":"\u0000","c":{"d":"\u0000"}}`)}).encode(); err != nil {
+	if _, err := (Job{Function: "tool_t", Dir: "/d", Arguments: json.RawMessage(`{"a b":"\u0000","c":{"d":"\u0000"}}`)}).encode(); err != nil {
 		t.Errorf("a NUL in JSON: %v", err)
 	}
 }
 
 func FuzzJob(f *testing.F) {
 	for _, arguments := range []string{
-		`{}`, `{"a":"x","b":[1,"\n",null],"c":{"d":[]},"a":2}`, `{"a":"\\n\\\\","b":"\u001f\u0001\u007f"}`, `{"_conch_tool":"x","MCP_CALL_TMPDIR":"y"}`,
+		`{}`, `{"a":"x","b":[1,"\n",null],"c":{"d":[]},"a":2}`, `{"a":"\\n\\\\","b":"\u001f\u0001\u007f"}`, `{"_conch_function":"x","MCP_CALL_TMPDIR":"y"}`,
 		`{"a":"` + strings.Repeat("\\n", inlineLimit) + `"}`, `{"a":[[]],"1":1e400,"é":1}`, `{"a":"\u0000"}`, ` { "a" : [ ] } `,
 	} {
 		f.Add("tool", "/dir", arguments)
 	}
 	f.Fuzz(func(t *testing.T, tool, dir, arguments string) {
-		e, err := Job{Tool: tool, Dir: dir, Arguments: json.RawMessage(arguments)}.encode()
+		e, err := Job{Function: "tool_" + tool, Dir: dir, Arguments: json.RawMessage(arguments)}.encode()
 		var members map[string]json.RawMessage
 		isObject := json.Unmarshal([]byte(arguments), &members) == nil && members != nil
 		if err != nil {
@@ -196,8 +196,8 @@ func FuzzJob(f *testing.F) {
 			t.Fatalf("%q is taken", arguments)
 		}
 		got := decodeJob(t, e)
-		if got.scalars["_conch_tool"] != tool || got.scalars["MCP_CALL_TMPDIR"] != dir || !sameJSON(t, got.scalars["_conch_arguments"], arguments) {
-			t.Errorf("tool %q, directory %q, arguments %q", got.scalars["_conch_tool"], got.scalars["MCP_CALL_TMPDIR"], got.scalars["_conch_arguments"])
+		if got.scalars["_conch_function"] != "tool_"+tool || got.scalars["MCP_CALL_TMPDIR"] != dir || !sameJSON(t, got.scalars["_conch_arguments"], arguments) {
+			t.Errorf("tool %q, directory %q, arguments %q", got.scalars["_conch_function"], got.scalars["MCP_CALL_TMPDIR"], got.scalars["_conch_arguments"])
 		}
 		scalars, arrays := map[string]string{}, map[string][]string{}
 		for name, value := range members {

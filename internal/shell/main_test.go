@@ -105,7 +105,7 @@ func run(t *testing.T, s *Server, tool, arguments string) (status int, output st
 		defer close(read)
 		_, _ = io.Copy(&printed, out)
 	}()
-	if err := w.Start(Job{Tool: tool, Dir: t.TempDir(), Arguments: json.RawMessage(arguments)}); err != nil {
+	if err := w.Start(Job{Function: "tool_" + tool, Dir: t.TempDir(), Arguments: json.RawMessage(arguments)}); err != nil {
 		t.Fatal(err)
 	}
 	status, err = wait(w)

@@ -61,6 +61,24 @@ func (p *pool) best() *Worker {
 	return w
 }
 
+// takeIdle takes out a worker that no call has, if a turn for it is to be had.
+// It goes back with free.
+func (p *pool) takeIdle() *Worker {
+	if !p.turns.TryAcquire(1) {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last := len(p.idle) - 1
+	if last < 0 {
+		p.turns.Release(1)
+		return nil
+	}
+	w := p.idle[last]
+	p.idle = p.idle[:last]
+	return w
+}
+
 // give makes a worker idle.
 func (p *pool) give(w *Worker) {
 	p.mu.Lock()

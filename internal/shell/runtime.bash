@@ -1,15 +1,18 @@
 # shellcheck shell=bash
-# The Bash side of the fork server: sources the server script once, then forks
-# a fresh copy of this shell for every call.
+# The Bash side of the fork server. It defines functions and does nothing else;
+# start.bash uses them for `conch serve`, and the drop-in files for the shell
+# that a client has started.
 #
-#   root shell    sources the script, reports, then forks a worker per order
+#   root shell    has sourced the script; forks a worker per order
 #   worker        forks the next call's subshell ahead, waits for its end
 #   subshell      waits to be woken, reads its job, runs the tool, ends
 #
-# While the script is sourced this file has no descriptor open: the script may
-# use any. Afterwards descriptor 47 is where orders come in, and in a worker
-# what wakes its subshells; below 10 scripts have theirs, from 10 up Bash saves
-# some, and at 63 and below it has those of <( ).
+# Whoever uses it sets _conch_dir, the control directory, and _conch_root, the
+# beginning of the names of the root shell's files.
+#
+# Descriptor 47 is where orders come in, and in a worker what wakes its
+# subshells; below 10 scripts have theirs, from 10 up Bash saves some, and at 63
+# and below it has those of <( ).
 #
 # A worker's events: "w PID", the worker is there; "r PID OUTPUT", the subshell
 # of that process group waits for a call; "d STATUS", it has ended.
@@ -18,17 +21,10 @@
 # `builtin` stands before the builtins, since a script may define a function
 # called printf or read. No option of the script is relied on: errexit, xtrace
 # and verbose are set aside while this file's code runs, nounset may stay.
-
-_conch_dir=$CONCH_CONTROL _conch_root=$CONCH_CONTROL/$CONCH_ROOT
-unset -v CONCH_CONTROL CONCH_ROOT
+#
+# shellcheck disable=SC2154 # _conch_dir, _conch_root and what a job sets
 
 # --- The root shell ---------------------------------------------------------
-
-# Tells where a script ended the shell while it was sourced. Replaced when the
-# script sets an EXIT trap of its own.
-_conch_on_exit() {
-  builtin printf 'failed\0%s\0%s\0%s\0' "$1" "$_conch_line" "$_conch_read" >"$_conch_root.report"
-}
 
 # What the host needs to know of the sourced script, NUL between the fields.
 _conch_report() {
@@ -42,20 +38,35 @@ _conch_report() {
   builtin printf '\0end\0'
 }
 
-# Forks workers until there are no more orders. set -m puts every worker in a
-# process group of its own and keeps SIGINT and SIGQUIT from being ignored.
+# Reports, then forks workers until it is told to end. Fails when there are no
+# more orders without that: the host is gone. A signal that the script traps
+# interrupts a read in POSIX mode, between two orders.
+#
+# Whoever calls this must not do so in a condition: there errexit and the ERR
+# trap would be without effect, in every fork.
 _conch_serve() {
   builtin local _conch_order _conch_name
-  while IFS=' ' builtin read -r -u 47 _conch_order _conch_name; do
-    [[ $_conch_order == worker ]] || break
-    builtin set -m
-    "$_conch_kind" "$_conch_name" </dev/null 2>/dev/null &
-    builtin set +m
-    # For reading too, or the open might wait for a host that has given up.
-    builtin printf 'w %s\n' "$!" 1<>"$_conch_dir/$_conch_name.event"
-    # Or Bash would tell of its death at the end.
-    builtin disown "$!"
+  _conch_report >"$_conch_root.report"
+  while :; do
+    if IFS=' ' builtin read -r -u 47 _conch_order _conch_name; then
+      [[ $_conch_order == worker ]] || builtin return 0
+      _conch_fork "$_conch_name"
+    elif (($? <= 128)); then
+      builtin return 1
+    fi
   done
+}
+
+# set -m puts the worker in a process group of its own and keeps SIGINT and
+# SIGQUIT from being ignored.
+_conch_fork() {
+  builtin set -m
+  "$_conch_kind" "$1" </dev/null 2>/dev/null &
+  builtin set +m
+  # For reading too, or the open might wait for a host that has given up.
+  builtin printf 'w %s\n' "$!" 1<>"$_conch_dir/$1.event"
+  # Or Bash would tell of its death at the end.
+  builtin disown "$!"
 }
 
 # --- A worker ---------------------------------------------------------------
@@ -65,40 +76,20 @@ _conch_serve() {
 # forked ahead would hold open what the call before it printed to.
 #
 # The subshells run in the foreground: of a process in the background Bash
-# keeps a record. In a subshell all that does not depend on the call is done
-# before the wake-up. What follows is kept short, and without functions of its
-# own: each page it is the first to touch has to be copied first.
+# keeps a record.
 #
-# shellcheck disable=SC2030,SC2031,SC2034,SC2154 # a job names the variables it sets
+# shellcheck disable=SC2031,SC2034 # a job names the variables it sets
 _conch_worker() {
-  _conch_base=$_conch_dir/$1 _conch_side=0
+  _conch_base=$_conch_dir/$1 _conch_side=0 _conch_before=''
   exec 47<"$_conch_base.wake" >"$_conch_base.event" || builtin exit
   builtin export MCP_CALL_TMPDIR=
   builtin set -m
   while :; do
     (
-      builtin set +m
-      # Bash 3.2 does not know; a child knows its parent.
-      [[ -n ${BASHPID-} ]] || BASHPID=$(exec /bin/sh -c 'echo "$PPID"')
-      builtin echo "r $BASHPID $_conch_side"
-      # Opened, it would become a file of its own.
-      [[ -p $_conch_base.$_conch_side ]] || builtin exit 244
-      # With this only the worker holds the far end of its events: their end is
-      # its end. For reading too, or the open would wait for a host that is gone.
-      exec 1<>"$_conch_base.$_conch_side" 2>&1
-      # End of file: the host is gone, or done with this worker.
-      builtin read -r -u 47 _conch_wake || builtin exit 244
-      exec 47<&-
-      {
-        IFS=' ' builtin read -r -a _conch_names
-        [[ -z $_conch_declared ]] || _conch_undeclare
-        IFS=$'\037' builtin read -r -d '' "${_conch_names[@]}"
-      } <"$_conch_base.job"
-      # A wake-up meant for a subshell that was killed before it came.
-      [[ ${_conch_group-} == "$BASHPID" ]] || builtin exit 244
-      [[ -z $_conch_more ]] || _conch_take_more "$_conch_base.more"
+      _conch_turn
       [[ -z $_conch_restore ]] || builtin eval "$_conch_restore"
-      "tool_$_conch_tool" "$_conch_arguments"
+      [[ -z $_conch_before ]] || _conch_ask_before
+      "$_conch_function" "$_conch_arguments"
     )
     _conch_status=$?
     # The host is gone when nobody reads this.
@@ -113,10 +104,38 @@ _conch_worker() {
   done
 }
 
-# `builtin` costs a tenth of a call. _conch_fast_worker is the same function
-# without it, for scripts that have none called like one of the worker's
-# builtins. The host writes it here. (declare -f would not do: Bash 5.2 prints
-# 1<> as <>.)
+# A subshell, up to where it has its job. All that does not depend on the call
+# is done before the wake-up. What follows is kept short: each page it is the
+# first to touch has to be copied first.
+#
+# shellcheck disable=SC2030,SC2031,SC2034 # a job names the variables it sets
+_conch_turn() {
+  builtin set +m
+  # Bash 3.2 does not know; a child knows its parent.
+  [[ -n ${BASHPID-} ]] || BASHPID=$(exec /bin/sh -c 'echo "$PPID"')
+  builtin echo "r $BASHPID $_conch_side"
+  # Opened, it would become a file of its own.
+  [[ -p $_conch_base.$_conch_side ]] || builtin exit 244
+  # With this only the worker holds the far end of its events: their end is
+  # its end. For reading too, or the open would wait for a host that is gone.
+  exec 1<>"$_conch_base.$_conch_side" 2>&1
+  # End of file: the host is gone, or done with this worker.
+  builtin read -r -u 47 _conch_wake || builtin exit 244
+  exec 47<&-
+  {
+    IFS=' ' builtin read -r -a _conch_names
+    [[ -z $_conch_declared ]] || _conch_undeclare
+    IFS=$'\037' builtin read -r -d '' "${_conch_names[@]}"
+  } <"$_conch_base.job"
+  # A wake-up meant for a subshell that was killed before it came.
+  [[ ${_conch_group-} == "$BASHPID" ]] || builtin exit 244
+  [[ -z $_conch_more ]] || _conch_take_more "$_conch_base.more"
+}
+
+# `builtin` costs a tenth of a call. _conch_fast_worker and _conch_fast_turn
+# are the same functions without it, for scripts that have none called like one
+# of their builtins. The host writes them here. (declare -f would not do: Bash
+# 5.2 prints 1<> as <>.)
 
 _conch_choose_worker() {
   builtin local _conch_name
@@ -127,6 +146,21 @@ _conch_choose_worker() {
     fi
   done
   _conch_kind=_conch_fast_worker
+}
+
+# Asks the script's mcp_before_tool_call whether the tool may run. What becomes
+# of it goes to one file, what it prints to another: it may end this shell. It
+# may also redefine every command but `builtin`, and change every option; those
+# are as before when the tool runs.
+_conch_ask_before() {
+  builtin local _conch_options _conch_answer=0
+  _conch_options=$(builtin shopt -p; builtin set +o)
+  builtin echo running >|"$_conch_base.before"
+  mcp_before_tool_call "${_conch_function#tool_}" "$_conch_arguments" \
+    >|"$_conch_base.said" 2>&1 || _conch_answer=$?
+  builtin eval "builtin ${_conch_options//$'\n'/$'\n'builtin }"
+  builtin echo "answered $_conch_answer" >|"$_conch_base.before"
+  ((_conch_answer == 0)) || builtin exit 0
 }
 
 # --- The job of one call ----------------------------------------------------
@@ -216,7 +250,6 @@ _conch_set_aside() {
   [[ -z $_conch_traps ]] || _conch_restore+=$'\n'$_conch_traps
   case $1 in *v*) _conch_restore+=$'\nbuiltin set -v' ;; esac
   case $1 in *x*) _conch_restore+=$'\nbuiltin set -x' ;; esac
-  case $(builtin trap -p EXIT) in *_conch_on_exit*) builtin trap - EXIT ;; esac
 }
 
 # Some variables this file has to set, or they would undo it: TMOUT ends a read
@@ -238,37 +271,11 @@ _conch_look_for_declarations() {
   case $(builtin declare -p) in *' arg_'*) _conch_declared=1 ;; esac
 }
 
-# --- Start ------------------------------------------------------------------
-
-# One compound command, which Bash reads before the script can define aliases.
-{
-  _conch_line=0 _conch_read=''
-  # In this file alone, BASH_SOURCE has one element.
-  trap '((${#BASH_SOURCE[@]} < 2)) || _conch_line=$LINENO' ERR
-  trap '_conch_on_exit $?' EXIT
-
-  # `.` looks for a name without a slash on PATH.
-  # shellcheck source=/dev/null
-  case $0 in
-    */*) . "$0" "$@" ;;
-    *) . "./$0" "$@" ;;
-  esac
-  {
-    _conch_status=$? _conch_options=$-
-    builtin set +exv
-  } 2>/dev/null
-  _conch_read=1
-  ((_conch_status == 0)) || builtin exit "$_conch_status"
-
-  # Not in a function, which would not see them.
-  case $(builtin trap -p ERR) in *_conch_line*) builtin trap - ERR ;; esac
-  _conch_traps=$(builtin trap -p ERR DEBUG RETURN)
-  builtin trap - ERR DEBUG RETURN
-  _conch_set_aside "$_conch_options"
+# What is to be done before the shell can serve. $1: the options the script has
+# set. _conch_traps holds its traps that are not inherited.
+_conch_enter() {
+  _conch_set_aside "$1"
   _conch_check_variables
   _conch_look_for_declarations
   _conch_choose_worker
-  exec </dev/null 47<"$_conch_root.orders"
-  _conch_report >"$_conch_root.report"
-  _conch_serve
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func TestTheFastWorkerIsTheWorkerWithoutBuiltin(t *testing.T) {
-	text := withFastWorker(runtime)
+	text := withFastWorker(runtimeText)
 	body := func(name string) string {
 		_, rest, found := strings.Cut(text, "\n"+name+"() {")
 		body, _, ended := strings.Cut(rest, "\n}\n")
@@ -25,11 +25,18 @@ func TestTheFastWorkerIsTheWorkerWithoutBuiltin(t *testing.T) {
 		}
 		return body
 	}
-	slow, fast := body("_conch_worker"), body("_conch_fast_worker")
-	if strings.Contains(fast, "builtin ") || fast != strings.ReplaceAll(slow, "builtin ", "") {
-		t.Errorf("the fast worker is %s", fast)
+	var slow string
+	rest := text
+	for _, name := range []string{"worker", "turn"} {
+		of, fast := body("_conch_"+name), body("_conch_fast_"+name)
+		slow += of
+		of = strings.ReplaceAll(strings.ReplaceAll(of, "builtin ", ""), "_conch_turn", "_conch_fast_turn")
+		if strings.Contains(fast, "builtin ") || fast != of {
+			t.Errorf("the fast %s is %s", name, fast)
+		}
+		rest = strings.Replace(rest, "\n_conch_fast_"+name+"() {"+fast+"\n}\n", "", 1)
 	}
-	if rest := strings.Replace(text, "\n_conch_fast_worker() {"+fast+"\n}\n", "", 1); rest != runtime {
+	if rest != runtimeText {
 		t.Error("the rest of the runtime is not what it was")
 	}
 	// A function of such a name decides which of the two is used.
@@ -67,7 +74,7 @@ func TestAWakeUpForAKilledSubshellRunsNothing(t *testing.T) {
 	w.group.Kill()
 	// Only once it is gone, or it might still take the wake-up.
 	until(t, "the subshell is gone", func() bool { return !w.group.Alive() })
-	if err := w.Start(Job{Tool: "mark", Dir: t.TempDir(), Arguments: json.RawMessage(`{"mark":"` + mark + `"}`)}); err != nil {
+	if err := w.Start(Job{Function: "tool_mark", Dir: t.TempDir(), Arguments: json.RawMessage(`{"mark":"` + mark + `"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	if status, err := wait(w); status != 137 || err != nil {

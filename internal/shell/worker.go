@@ -33,6 +33,7 @@ type Worker struct {
 	job      *os.File // what the subshell is to do
 	jobSize  int
 	moreSize int      // of the file with what does not fit a job, 0 when there is none
+	asked    bool     // the job has mcp_before_tool_call asked
 	event    *os.File // what the worker says
 	// Not for the poller, which would wake up whenever a call prints.
 	wake fifo    // a newline here sets the subshell going
@@ -51,6 +52,9 @@ const (
 	wakeSuffix  = ".wake"
 	eventSuffix = ".event"
 	moreSuffix  = ".more"
+
+	beforeSuffix = ".before" // how far the script's mcp_before_tool_call came
+	saidSuffix   = ".said"   // what it printed
 )
 
 // keptJob is the size up to which a job file is left for the next call to
@@ -98,6 +102,13 @@ func (w *Worker) removeFiles() {
 	w.out[0].remove()
 	w.out[1].remove()
 	os.Remove(w.base + moreSuffix)
+	w.removeAnswer()
+}
+
+func (w *Worker) removeAnswer() {
+	os.Remove(w.base + beforeSuffix)
+	os.Remove(w.base + saidSuffix)
+	w.asked = false
 }
 
 // Session is the session in which the worker and its calls run.
@@ -110,6 +121,7 @@ func (w *Worker) Group() process.Group { return w.group }
 // error the call has not begun.
 func (w *Worker) Start(job Job) error {
 	job.group = w.group
+	w.asked = job.Before
 	e, err := job.encode()
 	if err != nil {
 		return err
@@ -150,6 +162,9 @@ func (w *Worker) clear() {
 	if w.moreSize > 0 {
 		os.Remove(w.base + moreSuffix)
 		w.moreSize = 0
+	}
+	if w.asked {
+		w.removeAnswer()
 	}
 	if w.jobSize > keptJob {
 		_ = w.job.Truncate(0)
@@ -325,6 +340,55 @@ func (w *Worker) come(ctx context.Context) error {
 	}
 	return w.server.lifeline.Record(w.shellSlot(), w.shell)
 }
+
+// An Answer is what mcp_before_tool_call made of a call.
+type Answer struct {
+	Returned bool   // it did, and did not end the shell
+	Status   int    // what it returned
+	Output   []byte // what it printed on either descriptor, up to maxAnswer bytes
+}
+
+// maxAnswer bounds what is read of what mcp_before_tool_call prints.
+const maxAnswer = 1 << 20
+
+// Answer tells what mcp_before_tool_call made of a call that has ended. It is
+// nil when it was not asked, or let the tool run.
+func (w *Worker) Answer() *Answer {
+	if !w.asked {
+		return nil
+	}
+	text, err := os.ReadFile(w.base + beforeSuffix)
+	if err != nil {
+		// The shell did not come as far.
+		return nil
+	}
+	var a Answer
+	if status, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "answered "); ok {
+		a.Returned = true
+		a.Status, _ = strconv.Atoi(status)
+		if a.Status == 0 {
+			return nil
+		}
+	}
+	if said, err := os.Open(w.base + saidSuffix); err == nil {
+		a.Output, _ = io.ReadAll(io.LimitReader(said, maxAnswer))
+		said.Close()
+	}
+	return &a
+}
+
+// dismiss lets a worker that no call has end by itself, so that no zombie is
+// left to whoever adopts it.
+func (w *Worker) dismiss() {
+	w.wake.close()
+	ctx, cancel := context.WithTimeout(context.Background(), dismissal)
+	defer cancel()
+	_ = w.listen(ctx, func() bool { return w.ended })
+	w.discard()
+}
+
+// dismissal is how long a worker that is dismissed may take to end.
+const dismissal = time.Second
 
 // discard ends the worker's shells and removes its files.
 func (w *Worker) discard() {

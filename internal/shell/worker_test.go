@@ -122,7 +122,7 @@ func TestWaitMayWakeUpForNothingAndGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := acquire(t, s)
-	if err := w.Start(Job{Tool: "gate", Dir: t.TempDir(), Arguments: json.RawMessage(`{"gate":"` + gate + `"}`)}); err != nil {
+	if err := w.Start(Job{Function: "tool_gate", Dir: t.TempDir(), Arguments: json.RawMessage(`{"gate":"` + gate + `"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
@@ -274,7 +274,7 @@ func TestACallThatIsLostBeforeItBeganNeverBegins(t *testing.T) {
 func TestAWorkerThatIsKilledDuringACallIsLost(t *testing.T) {
 	s := start(t, `tool_sleep() { sleep 1000; }; tool_say() { echo hi; }`, 1)
 	w := acquire(t, s)
-	if err := w.Start(Job{Tool: "sleep", Dir: t.TempDir(), Arguments: json.RawMessage(`{}`)}); err != nil {
+	if err := w.Start(Job{Function: "tool_sleep", Dir: t.TempDir(), Arguments: json.RawMessage(`{}`)}); err != nil {
 		t.Fatal(err)
 	}
 	w.shell.Kill()

@@ -72,6 +72,7 @@ func options() Options {
 // client speaks to Serve over pipes in memory.
 type client struct {
 	t     *testing.T
+	conn  *conn
 	in    *io.PipeWriter
 	lines chan string
 	ended chan error
@@ -82,9 +83,10 @@ func connect(t *testing.T, s *mcp.Server, opts Options) *client {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	c := &client{t: t, in: inW, lines: make(chan string, 1000), ended: make(chan error, 1)}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
+	c.conn = newConn(ctx, cancel, s, outW, opts)
 	go func() {
-		err := Serve(ctx, s, inR, outW, opts)
+		err := c.conn.serve(inR)
 		outW.Close()
 		c.ended <- err
 	}()
@@ -103,7 +105,7 @@ func connect(t *testing.T, s *mcp.Server, opts Options) *client {
 		}
 	}()
 	t.Cleanup(func() {
-		cancel()
+		cancel(nil)
 		inW.Close()
 		<-read
 	})

@@ -67,6 +67,13 @@ func (c *conn) settle(s *session, revision string) {
 	c.retire(old)
 }
 
+// letGo ends a session that nothing has been handed to, unless it is its era's.
+func (c *conn) letGo(s *session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.retire(s)
+}
+
 // retire ends a session that is no era's any more, once nothing of it is in
 // flight. mu is held. A nil session has nothing to end.
 func (c *conn) retire(s *session) {

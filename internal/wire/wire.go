@@ -32,7 +32,16 @@ type Options struct {
 	// of the time, without the engine: three goroutines and as many decodings
 	// of each request. Nil leaves it to the engine.
 	CallTool CallTool
-	Log      *slog.Logger
+	// InOrder, when it is not 0, is how many requests are worked on at once, in
+	// the order in which they came. With 1 every line is answered before the
+	// next is begun; with more, only calls wait for each other. Reading goes on
+	// meanwhile, so that a cancellation takes effect as soon as it is there, on
+	// a request that waits for its turn as well.
+	InOrder int
+	// BashSDK, when it is not nil, has stdio behave as scripts written for
+	// bash-mcp-sdk expect it. InOrder is 1 then, unless it is more.
+	BashSDK *BashSDK
+	Log     *slog.Logger
 }
 
 // CallTool answers a tools/call request from its params. session is the engine's
@@ -66,32 +75,48 @@ const stopping = 10 * time.Second
 // or until ctx ends and the calls in flight have been stopped. An error means
 // that the client cannot be read from or written to any more.
 func Serve(ctx context.Context, server *mcp.Server, in io.Reader, out io.Writer, opts Options) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	return newConn(ctx, cancel, server, out, opts).serve(in)
+}
+
+func newConn(ctx context.Context, fail context.CancelCauseFunc, server *mcp.Server, out io.Writer, opts Options) *conn {
 	if opts.MaxLine == 0 {
 		opts.MaxLine = DefaultMaxLine
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+	if opts.BashSDK != nil {
+		opts.InOrder = max(1, opts.InOrder)
+	}
 	c := &conn{
-		ctx: ctx, fail: cancel, server: server, out: out, opts: opts,
+		ctx: ctx, fail: fail, server: server, out: out, opts: opts,
 		byID: map[string]*request{}, byNumber: map[int64]*request{}, tokens: map[string]string{},
+		queue: queue{ended: opts.InOrder == 0},
 	}
 	c.changed = sync.NewCond(&c.mu)
-	defer context.AfterFunc(ctx, c.wakeAll)()
+	return c
+}
+
+func (c *conn) serve(in io.Reader) error {
+	defer context.AfterFunc(c.ctx, c.wakeAll)()
+	if c.opts.InOrder > 0 {
+		go c.takeInTurn()
+	}
 	read := make(chan error, 1)
 	go func() {
 		err := c.read(in)
+		c.closeQueue()
 		c.drain()
 		read <- err
 	}()
 	var err error
 	select {
 	case err = <-read:
-	case <-ctx.Done():
-		// The reader may be stuck in a read, or in a write to a client that
-		// does not read, which nothing can end.
+	case <-c.ctx.Done():
+		// The reader may be stuck in a read, and what answers in turn in a
+		// write to a client that does not read, which nothing can end.
 	}
 	c.stop()
-	if cause := context.Cause(ctx); errors.Is(cause, errWrite) {
+	if cause := context.Cause(c.ctx); errors.Is(cause, errWrite) {
 		return cause
 	}
 	return err
@@ -121,6 +146,8 @@ type conn struct {
 	modern     *session
 	negotiated string // the revision of the latest initialize, if any
 	stopping   bool   // no request may begin any more
+	queue      queue  // what waits for its turn, with Options.InOrder
+	tail       tail   // of the input, with Options.BashSDK
 }
 
 // request is one request in flight.
@@ -128,6 +155,7 @@ type request struct {
 	id       message.ID
 	number   int64 // the engine's id
 	method   string
+	tool     string // the tool called, for the journal of Options.BashSDK
 	session  *session
 	batch    *batch             // nil for one on a line of its own
 	cancel   context.CancelFunc // nil for one the engine answers
@@ -135,6 +163,8 @@ type request struct {
 	bytes    int                // what it holds, its reply included
 	waiting  int                // what its reply holds
 	silenced bool               // nothing may be sent for it any more
+	byClient bool               // the client has cancelled it
+	ran      bool               // nothing was left to do but to run the tool
 	replying bool               // it has ended; its reply is being written
 }
 
@@ -169,16 +199,21 @@ func (c *conn) ended() bool {
 	return true
 }
 
+// answered reports whether nothing is in flight, nor waits for its turn.
+func (c *conn) answered() bool { return c.idle() && c.queue.ended }
+
 // drain waits for the requests in flight after the input has ended. Those that
 // take too long are told so.
 func (c *conn) drain() {
 	ctx, cancel := context.WithTimeout(c.ctx, c.opts.Drain)
 	defer cancel()
+	defer c.tellEnd()
 	c.mu.Lock()
-	if c.wait(ctx, c.idle) || c.ctx.Err() != nil {
+	if c.wait(ctx, c.answered) || c.ctx.Err() != nil {
 		c.mu.Unlock()
 		return
 	}
+	c.stopping = true
 	var late []*request
 	batches := map[*request]*batch{}
 	for _, r := range c.byNumber {
@@ -201,6 +236,7 @@ func (c *conn) drain() {
 		text := fmt.Sprintf("The input has ended and the request took longer than %v (--drain)", c.opts.Drain)
 		c.deliver(batches[r], c.errorReply(&message.Error{Code: message.CodeInternalError, Message: text, ID: r.id}))
 	}
+	c.refuseQueued()
 }
 
 // stop cancels what is in flight, waits for its end, and ends the sessions. In

@@ -49,12 +49,13 @@ func (c *conn) deliver(b *batch, reply []byte) {
 		reply = b.take(reply)
 	}
 	if reply != nil {
+		c.journalHead("RESPONSE", "", reply)
 		c.write(reply)
 	}
 }
 
 // refuse answers what is no message.
-func (c *conn) refuse(err *message.Error) { c.write(c.errorReply(err)) }
+func (c *conn) refuse(err *message.Error) { c.deliver(nil, c.errorReply(err)) }
 
 // write sends one line. A client that cannot be written to is gone.
 func (c *conn) write(line []byte) {
@@ -87,6 +88,9 @@ func (c *conn) errorReply(err *message.Error) []byte {
 }
 
 func (c *conn) nullIDs() bool {
+	if c.opts.BashSDK != nil {
+		return true
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.negotiated != "" && c.negotiated < message.Revision20251125
@@ -116,6 +120,7 @@ func (c *conn) finish(r *request, result json.RawMessage, err error) {
 	if !silenced {
 		reply = c.reply(r, result, err)
 	}
+	c.journalEnd(r)
 	c.mu.Lock()
 	r.waiting = len(reply)
 	r.bytes += r.waiting
@@ -157,7 +162,7 @@ func wireError(r *request, err error) *message.Error {
 	}
 	e.Code, e.Message, e.Data = int(known.Code), known.Message, known.Data
 	switch {
-	case known.Code == jsonrpc.CodeMethodNotFound:
+	case known.Code == jsonrpc.CodeMethodNotFound && r.method != "tools/call":
 		e.Message = "Method not found: " + message.Clip(r.method)
 	case strings.Contains(known.Message, `missing required "params"`):
 		e.Code, e.Message = message.CodeInvalidParams, "Invalid params: there are none"

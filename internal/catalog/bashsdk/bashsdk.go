@@ -1,6 +1,10 @@
 // Package bashsdk reads the format of two files beside a Bash script: a list
 // of tools (tools.json) and a description of the server (config.json), both
 // read again whenever they are needed.
+//
+// Each has two readings. The usual one judges what is in the file, and shows
+// clients what they can use. The verbatim one is for scripts that were written
+// for bash-mcp-sdk, where clients see what the author wrote.
 package bashsdk
 
 import (
@@ -16,26 +20,21 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/conch-mcp/conch/internal/catalog"
 )
 
 // maxFile bounds a list or configuration.
 const maxFile = 64 << 20
 
-// FileError says why a file cannot be used. Its text is meant for clients and
-// authors alike.
-type FileError struct {
-	What   string // "tools list" or "server configuration"
-	Path   string
-	Reason string
-}
-
-func (e *FileError) Error() string {
-	return fmt.Sprintf("Cannot read %s: %s: %s", e.What, e.Path, e.Reason)
-}
+// byteOrderMark is what some editors begin a file with.
+var byteOrderMark = []byte("\ufeff")
 
 // file is a JSON file that is read again when it has changed.
 type file[T any] struct {
 	what, path string
+	shown      string // what errors call it
+	anyMark    bool   // it may begin with a byte order mark
 	parse      func([]byte) (T, error)
 
 	mu    sync.Mutex
@@ -58,14 +57,14 @@ func (f *file[T]) read() (T, error) {
 	}
 	f.known = false
 	start := time.Now()
-	text, stat, err := readObject(f.path)
+	text, stat, err := readObject(f.path, f.anyMark)
 	var value T
 	if err == nil {
 		value, err = f.parse(text)
 	}
 	if err != nil {
 		var none T
-		return none, &FileError{f.what, f.path, err.Error()}
+		return none, &catalog.FileError{What: f.what, Path: f.shown, Reason: err.Error(), NotFound: !isRegular(f.path)}
 	}
 	f.seen, f.value = stat, value
 	f.known = start.Sub(time.Unix(stat.Ctim.Unix())) > settled
@@ -77,8 +76,25 @@ func same(a, b *unix.Stat_t) bool {
 	return a.Dev == b.Dev && a.Ino == b.Ino && a.Size == b.Size && a.Mtim == b.Mtim && a.Ctim == b.Ctim
 }
 
-// readObject reads a regular file that holds exactly one JSON object.
-func readObject(path string) (text []byte, stat unix.Stat_t, err error) {
+func isRegular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// ReadObject returns the JSON object that a file holds, without its white
+// space. The text of an error is [catalog.FileError.Brief].
+func ReadObject(path string) (json.RawMessage, error) {
+	text, _, err := readObject(path, true)
+	if err != nil {
+		e := catalog.FileError{Path: path, NotFound: !isRegular(path)}
+		return nil, errors.New(e.Brief())
+	}
+	return compact(text), nil
+}
+
+// readObject reads a regular file that holds exactly one JSON object, behind a
+// byte order mark if there may be one.
+func readObject(path string, anyMark bool) (text []byte, stat unix.Stat_t, err error) {
 	// Without O_NONBLOCK the open of a FIFO would wait for a writer.
 	in, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -98,6 +114,9 @@ func readObject(path string) (text []byte, stat unix.Stat_t, err error) {
 	if err != nil {
 		return nil, stat, reason(err)
 	}
+	if anyMark {
+		text = bytes.TrimPrefix(text, byteOrderMark)
+	}
 	return text, stat, checkObject(text)
 }
 
@@ -116,7 +135,7 @@ func checkObject(text []byte) error {
 	if !utf8.Valid(text) {
 		return errors.New("it is not valid UTF-8")
 	}
-	if bytes.HasPrefix(text, []byte("\ufeff")) {
+	if bytes.HasPrefix(text, byteOrderMark) {
 		return errors.New("it begins with a byte order mark; save it without")
 	}
 	var value json.RawMessage

@@ -3,6 +3,7 @@ package bashsdk
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,10 +18,12 @@ type ConfigFile struct{ file[*catalog.Config] }
 // protocol revisions that supportedVersions may name.
 func NewConfigFile(path string, known []string) *ConfigFile {
 	parse := func(text []byte) (*catalog.Config, error) { return parseConfig(text, known) }
-	return &ConfigFile{file[*catalog.Config]{what: "server configuration", path: path, parse: parse}}
+	return &ConfigFile{file[*catalog.Config]{what: whatConfig, path: path, shown: path, parse: parse}}
 }
 
-// Read returns what the file says now. An error is a [*FileError].
+const whatConfig = "server configuration"
+
+// Read returns what the file says now. An error is a [*catalog.FileError].
 func (f *ConfigFile) Read() (*catalog.Config, error) { return f.read() }
 
 // parseConfig takes the members Conch knows. One of the wrong type is an error:
@@ -32,30 +35,56 @@ func parseConfig(text []byte, known []string) (*catalog.Config, error) {
 		return nil, err
 	}
 	var c catalog.Config
-	var info map[string]json.RawMessage
-	checks := []struct {
-		name, want string
-		into       any
-		good       func() bool
-	}{
-		{"serverInfo", "an object; its name and version, when given, are strings", &info, func() bool { return isString(info, "name") && isString(info, "version") }},
-		{"instructions", "a string", &c.Instructions, nil},
-		{"capabilities", "an object", &map[string]json.RawMessage{}, nil},
-		{"supportedVersions", fmt.Sprintf("an array with some of %q", known), &c.SupportedVersions, func() bool { return anyOf(c.SupportedVersions, known) }},
-		{"ttlMs", "an integer of at least 0", &c.TTLMs, func() bool { return *c.TTLMs >= 0 }},
-		{"cacheScope", `"public" or "private"`, &c.CacheScope, func() bool { return c.CacheScope == "public" || c.CacheScope == "private" }},
-	}
-	for _, check := range checks {
-		raw := members[check.name]
-		if raw == nil || string(raw) == "null" {
-			continue
-		}
-		if json.Unmarshal(raw, check.into) != nil || check.good != nil && !check.good() {
-			return nil, fmt.Errorf("%s must be %s", check.name, check.want)
-		}
+	problems := readMembers(members, append([]member{
+		{"serverInfo", "an object; its name and version, when given, are strings", into(new(map[string]json.RawMessage), func(info map[string]json.RawMessage) bool {
+			return isString(info, "name") && isString(info, "version")
+		})},
+		{"capabilities", "an object", into(new(map[string]json.RawMessage), nil)},
+	}, ownMembers(&c, known)...))
+	if len(problems) > 0 {
+		return nil, errors.New(problems[0])
 	}
 	c.ServerInfo, c.Capabilities = compact(members["serverInfo"]), compact(members["capabilities"])
 	return &c, nil
+}
+
+// member is how one member of a configuration is read.
+type member struct {
+	name, want string
+	read       func(json.RawMessage) bool
+}
+
+// ownMembers are the members that only Conch gives a meaning to.
+func ownMembers(c *catalog.Config, known []string) []member {
+	return []member{
+		{"instructions", "a string", into(&c.Instructions, nil)},
+		{"supportedVersions", fmt.Sprintf("an array with some of %q", known), into(&c.SupportedVersions, func(v []string) bool { return anyOf(v, known) })},
+		{"ttlMs", "an integer of at least 0", into(&c.TTLMs, func(ttl *int64) bool { return *ttl >= 0 })},
+		{"cacheScope", `"public" or "private"`, into(&c.CacheScope, func(scope string) bool { return scope == "public" || scope == "private" })},
+	}
+}
+
+// readMembers reads what is there and tells what is of the wrong type.
+func readMembers(members map[string]json.RawMessage, list []member) (problems []string) {
+	for _, m := range list {
+		if raw := members[m.name]; raw != nil && string(raw) != "null" && !m.read(raw) {
+			problems = append(problems, fmt.Sprintf("%s must be %s", m.name, m.want))
+		}
+	}
+	return problems
+}
+
+// into reads a value into a variable, which keeps the one it has when the
+// value is of another type or not a good one. Nil takes any for good.
+func into[T any](variable *T, good func(T) bool) func(json.RawMessage) bool {
+	return func(raw json.RawMessage) bool {
+		var value T
+		if json.Unmarshal(raw, &value) != nil || good != nil && !good(value) {
+			return false
+		}
+		*variable = value
+		return true
+	}
 }
 
 // isString reports whether a member is a string or not there.

@@ -60,7 +60,7 @@ func TestAFileThatCannotBeUsedIsNamedWithTheReason(t *testing.T) {
 func requireReason(t *testing.T, path, what, want string, read func() error) {
 	t.Helper()
 	err := read()
-	var fileErr *FileError
+	var fileErr *catalog.FileError
 	if !errors.As(err, &fileErr) {
 		t.Fatalf("got %v", err)
 	}

@@ -15,10 +15,12 @@ type ToolsFile struct{ file[*catalog.Tools] }
 
 // NewToolsFile names the list; it is not read yet.
 func NewToolsFile(path string) *ToolsFile {
-	return &ToolsFile{file[*catalog.Tools]{what: "tools list", path: path, parse: parseTools}}
+	return &ToolsFile{file[*catalog.Tools]{what: whatTools, path: path, shown: path, parse: parseTools}}
 }
 
-// Read returns the tools the file declares now. An error is a [*FileError].
+const whatTools = "tools list"
+
+// Read returns the tools the file declares now. An error is a [*catalog.FileError].
 func (f *ToolsFile) Read() (*catalog.Tools, error) { return f.read() }
 
 func parseTools(text []byte) (*catalog.Tools, error) {
@@ -54,19 +56,25 @@ func collect(entries []json.RawMessage) *catalog.Tools {
 			tools = append(tools, tool)
 		}
 	}
-	var once []*catalog.Tool
-	var twice []string
+	once, twice, more := unique(tools, count, "it is not served")
+	return catalog.NewTools(once, twice, append(problems, more...))
+}
+
+// unique parts the tools that are declared once from the names that are not,
+// and tells of those, with the consequence.
+func unique(tools []*catalog.Tool, count map[string]int, consequence string) (once []*catalog.Tool, twice, problems []string) {
+	told := map[string]bool{}
 	for _, tool := range tools {
 		switch n := count[tool.Name]; {
 		case n == 1:
 			once = append(once, tool)
-		case n > 1:
-			problems = append(problems, fmt.Sprintf("the tools list declares %s %d times; it is not served", tool.Name, n))
+		case !told[tool.Name]:
+			told[tool.Name] = true
+			problems = append(problems, fmt.Sprintf("the tools list declares %s %d times; %s", tool.Name, n, consequence))
 			twice = append(twice, tool.Name)
-			count[tool.Name] = 0
 		}
 	}
-	return catalog.NewTools(once, twice, problems)
+	return once, twice, problems
 }
 
 func parseTool(entry json.RawMessage) (tool *catalog.Tool, problem string) {

@@ -1,0 +1,290 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+
+	"github.com/conch-mcp/conch/internal/call"
+	"github.com/conch-mcp/conch/internal/catalog/bashsdk"
+	"github.com/conch-mcp/conch/internal/host"
+	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/process"
+	"github.com/conch-mcp/conch/internal/shell"
+	"github.com/conch-mcp/conch/internal/wire"
+)
+
+// protocolFD is where the drop-in file puts the protocol's output; standard
+// output is where its shell reads what it is to do.
+const protocolFD = 46
+
+// idle is how long workers wait for a call before they are dismissed.
+const idle = 2 * time.Second
+
+// exitHandler is the function of the drop-in file that runs the script's EXIT
+// trap.
+const exitHandler = "_conch_exit_handler"
+
+// dropInServer is the server that a script's shell has started with the
+// drop-in file. It attaches to that shell when it is first needed.
+type dropInServer struct {
+	host       *host.Host
+	journal    *journal
+	limits     call.Limits
+	connection connectionFlags
+	workers    int
+	orders     *os.File
+
+	mu       sync.Mutex // held while it attaches
+	tried    bool
+	failed   error
+	lifeline *process.Lifeline
+	shell    *shell.Server
+	runner   *call.Runner
+}
+
+// newDropInServer reads what the drop-in file has put into the environment.
+func newDropInServer() (*dropInServer, error) {
+	d := &dropInServer{journal: newJournal(), orders: os.Stdout}
+	if err := d.readFlags(); err != nil {
+		return nil, &exitError{2, err}
+	}
+	list, described := os.Getenv("MCP_TOOLS_LIST_FILE"), os.Getenv("MCP_CONFIG_FILE")
+	tools := bashsdk.NewVerbatimToolsFile(list, list)
+	config := bashsdk.NewVerbatimConfigFile(described, described, message.Revisions())
+	d.host = host.New(host.Options{
+		Name: "mcp-server", BashSDK: true, Tools: tools.Read, Config: config.Read,
+		Functions: func() []string { return nil }, Exists: d.exists,
+		Run: d.run, Limits: d.limits, Log: d.log(),
+	})
+	return d, nil
+}
+
+// readFlags takes the flags that are not for conch's command line here, since
+// that is the drop-in file's.
+func (d *dropInServer) readFlags() error {
+	var timeout duration
+	maxOutput := size(10 << 20)
+	d.connection = connectionFlags{maxLine: wire.DefaultMaxLine, drain: duration(math.MaxInt64)}
+	flags := pflag.NewFlagSet("CONCH_FLAGS", pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.Var(&timeout, "timeout", "")
+	flags.Var(&maxOutput, "max-output", "")
+	flags.Var(&d.connection.maxLine, "max-line", "")
+	flags.Var(&d.connection.drain, "drain", "")
+	if err := flags.Parse(strings.Fields(os.Getenv("CONCH_FLAGS"))); err != nil {
+		return fmt.Errorf("$CONCH_FLAGS: %w", err)
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("$CONCH_FLAGS: %q is no flag", flags.Arg(0))
+	}
+	d.limits = call.Limits{Timeout: time.Duration(timeout), MaxOutput: int64(maxOutput)}
+	concurrency := count(1)
+	if text := os.Getenv("MCP_CONCURRENCY"); text != "" {
+		if err := concurrency.Set(text); err != nil {
+			return fmt.Errorf("$MCP_CONCURRENCY is %q; %w", text, err)
+		}
+	}
+	d.workers = int(concurrency)
+	return d.connection.check()
+}
+
+func (d *dropInServer) log() *slog.Logger { return slog.New(d.journal) }
+
+// attach makes the calling shell this server's root shell, the first time.
+func (d *dropInServer) attach() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.tried {
+		return d.failed
+	}
+	d.tried = true
+	d.failed = d.attachNow()
+	return d.failed
+}
+
+func (d *dropInServer) attachNow() error {
+	dir, err := os.MkdirTemp(controlParent(), "conch-")
+	if err != nil {
+		return fmt.Errorf("make the control directory: %w", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find conch itself: %w", err)
+	}
+	if d.lifeline, err = process.NewLifeline(dir, []string{self, sentinelCommand}); err != nil {
+		_ = process.RemoveTree(dir)
+		return err
+	}
+	d.shell, err = shell.Attach(context.Background(), shell.Attachment{
+		Orders: d.orders, Dir: dir, Idle: idle, Lifeline: d.lifeline, Log: d.log(),
+		// Two taking turns keep the fork off the path of calls that follow each
+		// other.
+		Workers: d.workers + 1,
+	})
+	if err != nil {
+		return err
+	}
+	d.runner, err = call.NewRunner(d.shell, call.Options{
+		Limits: d.limits, Tmp: os.TempDir(), Layout: call.Rooted, Lifeline: d.lifeline, Log: d.log(),
+	})
+	return err
+}
+
+// exists reports whether the shell has a function for the tool.
+func (d *dropInServer) exists(tool string) bool {
+	return d.attach() == nil && d.shell.Script().Functions["tool_"+tool]
+}
+
+func (d *dropInServer) run(ctx context.Context, tool string, arguments json.RawMessage) (call.Outcome, error) {
+	if err := d.attach(); err != nil {
+		return call.Outcome{}, err
+	}
+	return d.runner.Run(ctx, tool, arguments)
+}
+
+// close ends what was started, and lets the shell go on.
+func (d *dropInServer) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.runner != nil {
+		d.runner.Close()
+		d.runExitHandler()
+	}
+	if d.shell != nil {
+		d.shell.Close()
+	}
+	if d.lifeline != nil {
+		d.lifeline.Close()
+	}
+	if d.shell != nil {
+		d.shell.Detach()
+		return
+	}
+	_, _ = d.orders.WriteString("end\n")
+}
+
+// runExitHandler runs the script's EXIT trap when all else is over.
+func (d *dropInServer) runExitHandler() {
+	if !d.shell.Script().Functions[exitHandler] {
+		return
+	}
+	d.runner.RunHook("Chained caller EXIT trap", "failed", shell.Job{Function: exitHandler}, os.Stderr)
+}
+
+// attachedRequest answers one request: a line, or the id and the params of a
+// tools/call.
+func attachedRequest(what string, fields []string) error {
+	d, err := newDropInServer()
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
+	defer stop()
+	out := os.NewFile(protocolFD, "protocol")
+	if what == "call" && len(fields) == 2 {
+		return d.answerCall(ctx, fields[0], json.RawMessage(fields[1]), out)
+	}
+	return d.serve(ctx, strings.NewReader(strings.Join(fields, "\x00")), out, true)
+}
+
+// answerCall answers tools/call from its params, which need not be JSON.
+func (d *dropInServer) answerCall(ctx context.Context, id string, params json.RawMessage, out io.Writer) error {
+	params = bytes.TrimSpace(params)
+	if !json.Valid(params) || params[0] != '{' {
+		d.journal.write("ERROR", "tools/call params is not a JSON object")
+		return printError(out, id, message.CodeInvalidParams, "Invalid params: expected an object", nil)
+	}
+	result, err := d.host.CallTool(ctx, nil, params, func(string, json.RawMessage) {}, func() {})
+	if ctx.Err() != nil {
+		return nil
+	}
+	return printOutcome(out, id, result, err)
+}
+
+// serve answers what comes in.
+func (d *dropInServer) serve(ctx context.Context, in io.Reader, out io.Writer, one bool) error {
+	return wire.Serve(ctx, d.host.Server(), in, out, wire.Options{
+		MaxLine: int(d.connection.maxLine), Drain: time.Duration(d.connection.drain),
+		Supported: d.host.Supported, CallTool: d.host.CallTool, Log: slog.New(slog.DiscardHandler),
+		InOrder: d.workers, BashSDK: &wire.BashSDK{Log: d.journal.write, AlwaysAnswerLast: one},
+	})
+}
+
+// attachedLoop serves the client of a script that has called run_mcp_server.
+func attachedLoop() error {
+	debug.SetGCPercent(400)
+	limitProcessors()
+	d, err := newDropInServer()
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	if err := d.attach(); err != nil {
+		return err
+	}
+	d.journal.write("INFO", "MCP Server starting...")
+	defer d.journal.write("INFO", "MCP Server shutting down")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	in, restore := pollableStdin()
+	defer restore()
+	client := newInterruptible(in)
+	end := d.watchEnd(cancel, client.interrupt)
+	defer end()
+	return d.serve(ctx, client, os.NewFile(protocolFD, "protocol"), false)
+}
+
+// watchEnd waits for what ends the server early. A signal that this process
+// gets was sent to the whole group, the script's shell included: stop ends the
+// calls too. One that only the shell has got ends the reading, and the server
+// once the call under way has ended. When the shell is gone nothing may go on.
+func (d *dropInServer) watchEnd(stop, endReading func()) (end func()) {
+	signals := make(chan os.Signal, 4)
+	for _, sig := range []os.Signal{unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGPIPE} {
+		if !signal.Ignored(sig) {
+			signal.Notify(signals, sig)
+		}
+	}
+	over := make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		said := d.shell.Said()
+		for {
+			select {
+			case <-said:
+				said = nil
+				endReading()
+			case <-signals:
+				d.runner.Stopping()
+				stop()
+				return
+			case <-d.shell.RootGone():
+				stop()
+				return
+			case <-over:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(over)
+		<-done
+		signal.Stop(signals)
+	}
+}

@@ -1,0 +1,244 @@
+package shell
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/conch-mcp/conch/internal/process"
+)
+
+//go:embed runtime.bash
+var runtimeText string
+
+//go:embed start.bash
+var startText string
+
+// Names of the two in the control directory.
+const (
+	runtimeFile = "runtime.bash"
+	startFile   = "start.bash"
+)
+
+// rootStop is how long the root shell's EXIT trap may take at the end.
+const rootStop = 2 * time.Second
+
+// root is one run of the root shell.
+type root struct {
+	group   process.Group
+	session int // 0 where it is not of this process's making
+	orders  *os.File
+	done    <-chan struct{} // closed when the shell has ended and was waited for
+}
+
+// withFastWorker adds the copies of two functions of the runtime that its
+// comments promise.
+func withFastWorker(text string) string {
+	for _, name := range []string{"turn", "worker"} {
+		start, end := "\n_conch_"+name+"() {", "\n}\n"
+		before, rest, _ := strings.Cut(text, start)
+		body, after, _ := strings.Cut(rest, end)
+		fast := strings.ReplaceAll(strings.ReplaceAll(body, "builtin ", ""), "_conch_turn", "_conch_fast_turn")
+		text = before + start + body + end + "\n_conch_fast_" + name + "() {" + fast + end + after
+	}
+	return text
+}
+
+// writeRuntime puts the Bash files where the root shell finds them.
+func (s *Server) writeRuntime() error {
+	for name, text := range map[string]string{runtimeFile: withFastWorker(runtimeText), startFile: startText} {
+		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
+			return fmt.Errorf("write the shell runtime: %w", err)
+		}
+	}
+	return nil
+}
+
+// startRoot runs the script in a new root shell. s.mu is held.
+func (s *Server) startRoot(ctx context.Context) error {
+	// Anew each time: somebody may have cleaned up there.
+	if err := s.writeRuntime(); err != nil {
+		return err
+	}
+	report, err := s.launchRoot("root-" + s.nextName())
+	if err != nil {
+		return err
+	}
+	defer report.close()
+	script, err := s.sourced(ctx, report)
+	if err != nil {
+		// It may be in the middle of something that never ends.
+		_ = s.root.group.Terminate()
+		s.giveUpRoot()
+		return err
+	}
+	// What the script has left running is there for every call.
+	s.lifeline.SpareOrphans()
+	s.script.Store(script)
+	return nil
+}
+
+// launchRoot starts a root shell, puts it on record and lets it begin. What it
+// has to tell comes in the report.
+func (s *Server) launchRoot(name string) (_ *report, err error) {
+	orders, err := makeFIFO(filepath.Join(s.dir, name+".orders"), unix.O_RDWR)
+	if err != nil {
+		return nil, err
+	}
+	report, err := newReport(filepath.Join(s.dir, name+".report"))
+	if err != nil {
+		orders.remove()
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			report.close()
+		}
+	}()
+	cmd := s.command(name)
+	done, begin, err := s.startGated(cmd)
+	if err != nil {
+		orders.remove()
+		return nil, fmt.Errorf("start a shell: %w", err)
+	}
+	s.generation.Add(1)
+	s.sessions = append(s.sessions, cmd.Process.Pid)
+	s.root = &root{
+		group: process.Group(cmd.Process.Pid), session: cmd.Process.Pid, done: done,
+		orders: os.NewFile(uintptr(orders.fd), orders.path),
+	}
+	if err = s.lifeline.Record(rootSlot, s.root.group); err == nil {
+		err = begin()
+	}
+	if err != nil {
+		s.giveUpRoot()
+	}
+	return report, err
+}
+
+// giveUpRoot ends a root shell that has no workers yet, and all it has started.
+func (s *Server) giveUpRoot() {
+	s.stopRoot()
+	process.KillSession(s.root.session)
+}
+
+// startGated starts a command that reads a line before it does anything, and
+// ends without it. begin writes the line: when the group is on record.
+func (s *Server) startGated(cmd *exec.Cmd) (done <-chan struct{}, begin func() error, err error) {
+	gate, w, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer gate.Close()
+	cmd.Stdin = gate
+	if done, err = s.lifeline.Start(cmd); err != nil {
+		w.Close()
+		return nil, nil, err
+	}
+	return done, func() error {
+		defer w.Close()
+		_, err := w.WriteString("\n")
+		return err
+	}, nil
+}
+
+// command is the root shell. A plain shell stands between it and this process,
+// so that a tool which kills its $PPID does not kill the server.
+func (s *Server) command(name string) *exec.Cmd {
+	args := append([]string{
+		"-c", `read -r go || exit; "$@" </dev/null; exit "$?"`, "sh",
+		s.opts.Bash, "--norc", "--noprofile", "-c", `. "$CONCH_CONTROL/` + startFile + `"`, s.opts.Script,
+	}, s.opts.Args...)
+	cmd := exec.Command("/bin/sh", args...)
+	cmd.Env = append(environment(), "CONCH_CONTROL="+s.dir, "CONCH_ROOT="+name)
+	// What a script prints is never the protocol's standard output.
+	cmd.Stdout, cmd.Stderr = s.opts.Output, s.opts.Output
+	// A session of its own: no terminal, and no signals meant for this process.
+	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}
+	return cmd
+}
+
+// sourced waits for the root shell's report.
+func (s *Server) sourced(ctx context.Context, report *report) (*Script, error) {
+	script, err := report.read(ctx, s.root.done)
+	if err == nil {
+		return script, nil
+	}
+	var failed *failure
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("%s was still being sourced: %w", s.opts.Script, ctx.Err())
+	case errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("%s ended the shell while it was sourced", s.opts.Script)
+	case errors.As(err, &failed):
+		return nil, fmt.Errorf("%s: %w%s", s.opts.Script, failed, s.lineEnds())
+	}
+	return nil, fmt.Errorf("source %s: %w", s.opts.Script, err)
+}
+
+// environment is this process's, without what a tool would take for arguments
+// that were checked.
+func environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "arg_") })
+}
+
+// lineEnds is a hint for scripts that were written on another system.
+func (s *Server) lineEnds() string {
+	text, err := os.ReadFile(s.opts.Script)
+	if err != nil || !bytes.Contains(text, []byte("\r\n")) {
+		return ""
+	}
+	return "; it has CRLF line ends, which Bash takes for part of the commands"
+}
+
+// stopRoot ends the root shell, by force when its EXIT trap takes too long, and
+// what the script left in its group. Its workers go on.
+// s.mu is held.
+func (s *Server) stopRoot() {
+	s.root.orders.Close()
+	os.Remove(s.root.orders.Name())
+	select {
+	case <-s.root.done:
+	case <-time.After(rootStop):
+	}
+	s.root.group.Kill()
+	<-s.root.done
+	_ = s.lifeline.Record(rootSlot, 0)
+}
+
+// rootGone reports whether the root shell has ended. What broke with it may
+// have been noticed a moment earlier.
+func (s *Server) rootGone() bool {
+	select {
+	case <-s.root.done:
+		return true
+	case <-time.After(100 * time.Millisecond):
+		return false
+	}
+}
+
+// reviveRoot starts the root shell again if it is gone.
+func (s *Server) reviveRoot(ctx context.Context) error {
+	select {
+	case <-s.root.done:
+	default:
+		return nil
+	}
+	if s.attached {
+		return errRootGone
+	}
+	s.opts.Log.Warn("the script's shell is gone; starting it again", "script", s.opts.Script)
+	s.stopRoot()
+	return s.startRoot(ctx)
+}

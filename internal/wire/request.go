@@ -1,0 +1,239 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/conch-mcp/conch/internal/message"
+)
+
+// newRequest returns the request that m is, part of b or on a line of its own.
+func (c *conn) newRequest(m message.Message, b *batch, size int) *request {
+	r := &request{id: m.ID, method: m.Method, batch: b, bytes: size}
+	if c.opts.BashSDK != nil && m.Method == "tools/call" {
+		r.tool = message.Clip(message.Text(message.Member(m.Params, "name")))
+	}
+	return r
+}
+
+// cancelInFlight stops the request in flight that params names; nothing is sent
+// for it any more.
+func (c *conn) cancelInFlight(params json.RawMessage) (found bool) {
+	id, ok := message.ParseID(message.Member(params, "requestId"))
+	if !ok {
+		return false
+	}
+	c.mu.Lock()
+	r := c.byID[id.Key()]
+	found = c.silence(r)
+	c.mu.Unlock()
+	if found {
+		c.stopCancelled(r)
+	}
+	return found
+}
+
+// silence marks, mu held, a request that the client has cancelled; false means
+// that it needs no stopping.
+func (c *conn) silence(r *request) bool {
+	if r == nil || r.silenced {
+		return false
+	}
+	r.silenced, r.byClient = true, true
+	return true
+}
+
+func (c *conn) stopCancelled(r *request) {
+	if c.opts.BashSDK == nil {
+		c.opts.Log.Info("cancelled", "method", r.method, "id", r.id.Raw())
+	}
+	c.journal("INFO", "Cancelling in-flight %s", r)
+	r.stop()
+}
+
+// stop has what works on the request end.
+func (r *request) stop() {
+	switch {
+	case r.cancel != nil:
+		r.cancel()
+	case r.session != nil:
+		r.session.cancel(r.number)
+	}
+}
+
+// request hands a request to the session of its era, or tells why not.
+func (c *conn) request(r *request, m message.Message) *message.Error {
+	meta := message.ReadMeta(m.Params)
+	modern := meta.Modern || m.Method == "server/discover"
+	supported := c.opts.Supported()
+	switch {
+	case modern:
+		if err := meta.Check(m.ID, supported); err != nil {
+			return err
+		}
+	case !slices.ContainsFunc(supported, func(r string) bool { return !message.Modern(r) }):
+		if m.Method == "initialize" {
+			return message.Unsupported(m.ID, message.Text(message.Member(m.Params, "protocolVersion")), supported)
+		}
+		return meta.Check(m.ID, supported)
+	}
+	if strings.HasPrefix(m.Method, "notifications/") || c.opts.BashSDK != nil && !slices.Contains(sdkMethods, m.Method) {
+		c.journal("ERROR", "Unknown method: %s", message.Clip(m.Method))
+		return &message.Error{Code: message.CodeMethodNotFound, Message: "Method not found: " + message.Clip(m.Method), ID: m.ID}
+	}
+	if c.opts.BashSDK != nil && !modern {
+		m.Params = heeded(m.Method, m.Params)
+		meta = message.ReadMeta(m.Params)
+	}
+	if admitted, err := c.admit(r, &m, meta); !admitted {
+		return err
+	}
+	s, err := c.session(m.Method, modern)
+	if err != nil {
+		c.forget(r)
+		c.opts.Log.Error("cannot open a session", "err", err)
+		return &message.Error{Code: message.CodeInternalError, Message: "Internal error", ID: m.ID}
+	}
+	if m.Method == "tools/call" && c.opts.CallTool != nil {
+		c.callTool(r, s, m.Params)
+		return nil
+	}
+	if !c.begin(r, s, nil) {
+		return nil
+	}
+	id, _ := jsonrpc.MakeID(float64(r.number))
+	s.send(&jsonrpc.Request{ID: id, Method: m.Method, Params: m.Params})
+	if m.Method == "initialize" {
+		// What comes next may depend on what is negotiated.
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.wait(c.ctx, func() bool { return c.byNumber[r.number] == nil })
+	}
+	return nil
+}
+
+// admit waits for room and enters r among the requests in flight. Its progress
+// token is replaced by a stand-in: the engine would round a number. One that
+// was cancelled while it waited is not admitted, and that is no error.
+func (c *conn) admit(r *request, m *message.Message, meta message.Meta) (bool, *message.Error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byID[r.id.Key()] != nil {
+		return false, &message.Error{Code: message.CodeInvalidRequest, Message: "Invalid Request: its id is that of a request in flight"}
+	}
+	c.wait(c.ctx, func() bool {
+		return r.silenced || c.idle() || c.isTurn(r.method) && len(c.byNumber) < maxInFlight && c.bytes+r.bytes <= maxInFlightBytes
+	})
+	if c.queue.taken(r); r.silenced {
+		return false, nil
+	}
+	if c.stopping {
+		return false, &message.Error{Code: message.CodeInternalError, Message: "The server is shutting down", ID: r.id}
+	}
+	c.lastNumber++
+	r.number = c.lastNumber
+	if len(meta.Token) > 0 {
+		r.token = fmt.Sprintf("token-%d", r.number)
+		c.tokens[r.token] = string(meta.Token)
+		m.Params = replaceToken(m.Params, r.token)
+	}
+	c.byID[r.id.Key()] = r
+	c.byNumber[r.number] = r
+	c.bytes += r.bytes
+	return true, nil
+}
+
+// begin says what works on r. It is too late when everything is being stopped,
+// or r has been cancelled: then r is forgotten.
+func (c *conn) begin(r *request, s *session, cancel context.CancelFunc) bool {
+	c.mu.Lock()
+	late := c.stopping || r.silenced
+	if !late {
+		r.session, r.cancel = s, cancel
+	}
+	c.mu.Unlock()
+	if late {
+		c.forget(r)
+		c.letGo(s)
+		c.journalEnd(r)
+	}
+	return !late
+}
+
+// refusal is the reply to a request that is not admitted, nil when the client
+// wants none any more.
+func (c *conn) refusal(r *request, err *message.Error) []byte {
+	c.mu.Lock()
+	c.queue.taken(r)
+	silenced := r.silenced
+	c.mu.Unlock()
+	if silenced {
+		return nil
+	}
+	return c.errorReply(err)
+}
+
+// callTool answers a tools/call request beside the engine.
+func (c *conn) callTool(r *request, s *session, params json.RawMessage) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
+	if !c.begin(r, s, cancel) {
+		cancel()
+		return
+	}
+	inQueue := make(chan struct{})
+	queued := sync.OnceFunc(func() { close(inQueue) })
+	go func() {
+		defer cancel()
+		defer queued()
+		c.awaitReader(ctx)
+		result, err := c.opts.CallTool(ctx, s.engine, params, func(method string, params json.RawMessage) {
+			c.notify(&jsonrpc.Request{Method: method, Params: params})
+		}, func() {
+			c.mu.Lock()
+			r.ran = true
+			c.mu.Unlock()
+			queued()
+		})
+		c.finish(r, result, err)
+	}()
+	select {
+	case <-inQueue:
+	case <-time.After(unqueued):
+	}
+}
+
+// awaitReader waits while the client has much to read: results that nobody
+// reads would fill the memory.
+func (c *conn) awaitReader(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wait(ctx, func() bool { return c.waiting <= maxInFlightBytes })
+}
+
+func replaceToken(params json.RawMessage, token string) json.RawMessage {
+	text, _ := json.Marshal(token)
+	meta := message.ReplaceMember(message.Member(params, "_meta"), "progressToken", text)
+	return message.ReplaceMember(params, "_meta", meta)
+}
+
+// forget takes r out of the requests in flight.
+func (c *conn) forget(r *request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byID[r.id.Key()] == r {
+		delete(c.byID, r.id.Key())
+	}
+	delete(c.byNumber, r.number)
+	delete(c.tokens, r.token)
+	c.bytes -= r.bytes
+	c.waiting -= r.waiting
+	c.retire(r.session)
+	c.changed.Broadcast()
+}
