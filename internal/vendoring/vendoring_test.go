@@ -176,6 +176,16 @@ func TestAnotherPathKeepsTheFirstAndBringsItUpToDate(t *testing.T) {
 	p.want(p.check(second, ""))
 }
 
+func TestAPathThatIsNamedAgainIsRecordedOnce(t *testing.T) {
+	p := newProject(t)
+	p.want(p.vendor(first, "plain", "a", "a/core.sh"), "a/core.sh", ".conch.lock")
+	lock := p.read(".conch.lock")
+	p.want(p.vendor(first, "plain", "./a/"))
+	if got := p.read(".conch.lock"); got != lock || strings.Count(lock, "a/core.sh") != 1 {
+		t.Errorf("the lock was\n%sand is\n%s", lock, got)
+	}
+}
+
 func TestEverythingRecordedIsWrittenAnew(t *testing.T) {
 	p := newProject(t)
 	p.vendor(first, "plain", "a", "b", "c")
