@@ -1,0 +1,106 @@
+package vendoring
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// locate makes paths for a lock from those a user has typed, which name the
+// file itself or the directory it is to be in.
+func (d *Directory) locate(arguments []string, file string) ([]string, error) {
+	var paths []string
+	for _, argument := range arguments {
+		path, err := d.relative(argument)
+		if err != nil {
+			return nil, err
+		}
+		if d.namesDirectory(argument, path) {
+			path = filepath.Join(path, file)
+		}
+		if err := checkPath(path); err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+func (d *Directory) relative(argument string) (string, error) {
+	if argument == "" {
+		// An unset variable, most likely, and not the current directory.
+		return "", errors.New("a PATH is empty")
+	}
+	path := filepath.Clean(argument)
+	if filepath.IsAbs(path) {
+		below, err := filepath.Rel(d.name, path)
+		if err != nil {
+			return "", fmt.Errorf("find %s from %s: %w", argument, d.name, err)
+		}
+		path = below
+	}
+	if !filepath.IsLocal(path) {
+		return "", fmt.Errorf("%s is outside of %s, where %s is; vendor from a directory that holds both", argument, d.name, LockName)
+	}
+	return path, nil
+}
+
+// namesDirectory tells a directory that may not be there yet from a file that
+// may not: "conch vendor FORMAT lib" must not make a file called lib.
+func (d *Directory) namesDirectory(argument, path string) bool {
+	if strings.HasSuffix(argument, "/") {
+		return true
+	}
+	if info, err := os.Stat(filepath.Join(d.real, path)); err == nil {
+		return info.IsDir()
+	}
+	extension := filepath.Ext(path)
+	return extension != ".sh" && extension != ".bash"
+}
+
+// checkPath says what is wrong with a path that is in a lock, or is to be.
+func checkPath(path string) error {
+	switch {
+	case !printable(path):
+		return fmt.Errorf("%.100q is no path that can be recorded: it is empty, no UTF-8, or has control characters in it", path)
+	case !filepath.IsLocal(path) || filepath.Clean(path) != path || path == ".":
+		return fmt.Errorf("%.100q is no plain path below the directory of %s", path, LockName)
+	case path == LockName || strings.HasPrefix(path, LockName+"/"):
+		return fmt.Errorf("%s is no place for a vendored file", LockName)
+	}
+	return nil
+}
+
+func printable(s string) bool {
+	return s != "" && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+}
+
+// resolve follows the links in a path to the place they lead to, below the
+// directory: a file is to be replaced where it is, and its link to stay a link.
+func (d *Directory) resolve(path string) (place string, err error) {
+	full := filepath.Join(d.real, path)
+	if _, err := os.Lstat(full); errors.Is(err, fs.ErrNotExist) {
+		parent, err := d.resolve(filepath.Dir(path))
+		return filepath.Join(parent, filepath.Base(path)), err
+	}
+	real, err := filepath.EvalSymlinks(full)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s is a link to nothing", path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("find %s: %w", path, cause(err))
+	}
+	place, err = filepath.Rel(d.real, real)
+	if err != nil || !filepath.IsLocal(place) {
+		return "", fmt.Errorf("%s is a link to %q, outside of %s", path, real, d.name)
+	}
+	if place == LockName && path != LockName {
+		return "", fmt.Errorf("%s is a link to %s, no place for a vendored file", path, LockName)
+	}
+	return place, nil
+}

@@ -1,0 +1,28 @@
+// Package lib holds the files that Conch has for the trees of others: each
+// takes the place of the library of a framework for servers in shell.
+//
+// It is data, and must not know what is done with it.
+package lib
+
+import _ "embed"
+
+//go:embed bash-mcp-sdk/mcpserver_core.sh
+var bashMCPSDK string
+
+// Format is a framework's way of writing servers, and the file that serves
+// such servers with Conch.
+type Format struct {
+	Name string // the framework's, in lower case
+	File string // the name under which scripts source the framework's library
+	Text string
+	// Protocol numbers what the file and the conch that it finds say to each
+	// other. It grows with every change that one side alone cannot follow.
+	Protocol int
+}
+
+// Formats lists the formats there are, by name.
+func Formats() []Format {
+	return []Format{
+		{Name: "bash-mcp-sdk", File: "mcpserver_core.sh", Text: bashMCPSDK, Protocol: 1},
+	}
+}
