@@ -23,10 +23,11 @@ FILES    = find . \( -name node_modules -o -name .git -o -name dist -o -name bin
 # One needs neither a C compiler nor the race detector to run the tests.
 RACE = $$([ "$$(go env CGO_ENABLED)" = 1 ] && command -v "$$(go env CC | cut -d' ' -f1)" >/dev/null && echo -race)
 
-CLIENTS   := test/clients
-INSTALLED := $(CLIENTS)/node_modules/.package-lock.json
+# Folders of tests that use packages of npm.
+WITH_NPM  := test/clients test/bash-mcp-sdk
+INSTALLED := $(WITH_NPM:%=%/node_modules/.package-lock.json)
 
-.PHONY: build build-all demo test test-deps shellcheck check lint bench fuzz clean help
+.PHONY: build build-all demo test test-deps busybox shellcheck check lint bench fuzz clean help
 
 build: ## build bin/conch, static
 	$(GO_BUILD) -o bin/conch ./cmd/conch
@@ -47,25 +48,29 @@ test: test-deps lint ## run the linters and every test there is
 	@mkdir -p $(dir $(RESULTS))
 	go tool gotestsum --format pkgname --jsonfile $(RESULTS) --packages "$(PACKAGES)" -- -count=1 -timeout 20m $(RACE)
 
-test-deps: $(INSTALLED) ## install the MCP clients that the tests use
+test-deps: $(INSTALLED) busybox ## install the MCP clients and the bats that the tests use
 
-$(INSTALLED): $(CLIENTS)/package.json $(CLIENTS)/package-lock.json
+$(INSTALLED): %/node_modules/.package-lock.json: %/package.json %/package-lock.json
 	@command -v npm >/dev/null || $(call install,nodejs npm,npm)
-	cd $(CLIENTS) && npm ci
+	cd $* && npm ci
 	@touch $@
+
+busybox:
+	@command -v busybox >/dev/null || $(call install,busybox,busybox)
 
 check: ## build, vet and unit tests: under a minute
 	go build ./...
-	go vet ./internal/... ./cmd/...
-	go test ./internal/...
+	go vet ./internal/... ./cmd/... ./lib/...
+	go test ./internal/... ./lib/...
 
 lint: shellcheck ## gofmt, vet (what ships, for macOS too), staticcheck, shellcheck
 	@unformatted=$$($(FILES) -name '*.go' -exec gofmt -l {} +); \
 	if [[ -n $$unformatted ]]; then echo "gofmt would change:" $$unformatted >&2; exit 1; fi
 	go vet $(PACKAGES)
-	GOOS=darwin go vet ./cmd/... ./internal/... ./bench/...
+	GOOS=darwin go vet ./cmd/... ./internal/... ./lib/... ./bench/...
 	go tool staticcheck $(PACKAGES)
 	shellcheck .ci/run $$($(FILES) \( -name '*.sh' -o -name '*.bash' \) -print)
+	shellcheck -s bats $$($(FILES) -name '*.bats' -print)
 
 shellcheck:
 	@command -v shellcheck >/dev/null || $(call install,shellcheck,shellcheck)
@@ -91,7 +96,7 @@ fuzz: ## run every fuzz target for FUZZTIME (30s) each
 	done
 
 clean: ## remove what was built and installed here
-	rm -rf bin dist $(CLIENTS)/node_modules $(CLIENTS)/out
+	rm -rf bin dist $(WITH_NPM:%=%/node_modules) test/clients/out
 
 help: ## this list
 	@grep -Eh '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r target text; do \

@@ -12,17 +12,20 @@ var bashMCPSDK string
 // Format is a framework's way of writing servers, and the file that serves
 // such servers with Conch.
 type Format struct {
-	Name string // the framework's, in lower case
-	File string // the name under which scripts source the framework's library
-	Text string
-	// Protocol numbers what the file and the conch that it finds say to each
-	// other. It grows with every change that one side alone cannot follow.
-	Protocol int
+	Name     string // the framework's, in lower case
+	File     string // the name under which scripts source the framework's library
+	Text     string
+	Protocol int // what the file speaks with conch, as its _mcp_protocol says
 }
+
+// BashMCPSDKProtocol numbers what the file for bash-mcp-sdk and the conch that
+// it finds say to each other. It grows with every change that one side alone
+// cannot follow.
+const BashMCPSDKProtocol = 1
 
 // Formats lists the formats there are, by name.
 func Formats() []Format {
 	return []Format{
-		{Name: "bash-mcp-sdk", File: "mcpserver_core.sh", Text: bashMCPSDK, Protocol: 1},
+		{Name: "bash-mcp-sdk", File: "mcpserver_core.sh", Text: bashMCPSDK, Protocol: BashMCPSDKProtocol},
 	}
 }

@@ -1,6 +1,7 @@
 package lib_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,8 +24,8 @@ func TestAFormatHasTheFileThatIsInItsFolder(t *testing.T) {
 		if f.Text != string(text) || f.Text == "" {
 			t.Errorf("%s: the text is not that of the file", f.Name)
 		}
-		if f.Protocol < 1 {
-			t.Errorf("%s: protocol %d", f.Name, f.Protocol)
+		if !strings.Contains(f.Text, fmt.Sprintf("\n_mcp_protocol=%d\n", f.Protocol)) {
+			t.Errorf("%s: the file does not say that it speaks protocol %d", f.Name, f.Protocol)
 		}
 	}
 }

@@ -13,16 +13,13 @@ import (
 
 	"github.com/conch-mcp/conch/internal/catalog/bashsdk"
 	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/lib"
 )
 
 // dropInCommand is how the drop-in file lib/bash-mcp-sdk/mcpserver_core.sh asks
 // conch for something. It is no subcommand: it has to be quick, and its
 // arguments are between the two.
 const dropInCommand = "__bash-mcp-sdk"
-
-// dropInProtocol is what file and binary have to agree on; the file knows the
-// number as _mcp_protocol.
-const dropInProtocol = "1"
 
 // dropIn answers one request of the drop-in file and returns the exit status.
 // What is not in the request's name comes in fields on standard input, NUL
@@ -34,7 +31,7 @@ func dropIn(args []string) int {
 	var err error
 	switch what := args[0]; what {
 	case "protocol":
-		fmt.Println(dropInProtocol)
+		fmt.Println(lib.BashMCPSDKProtocol)
 		return 0
 	case "loop":
 		err = attachedLoop()
