@@ -59,7 +59,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	m, err := measure(script)
+	m, err := measure(dir, script)
 	if err != nil {
 		return err
 	}
@@ -88,29 +88,25 @@ type measurements struct {
 	start                 samples // seconds from start to first reply
 	p50, p99              samples // of a round's sequential calls
 	rate                  map[int]samples
-	peerP50, peerP99      samples
 	resident              float64 // MB
-	peer                  string
+	others                []*measured
+	peer                  *measured // also one of the others, if there is one
 }
 
-func measure(script string) (*measurements, error) {
-	m := &measurements{rate: map[int]samples{}, peer: os.Getenv("PEER")}
+func measure(dir, script string) (*measurements, error) {
+	m := &measurements{rate: map[int]samples{}}
 	serve := []string{*conchPath, "serve", "--concurrency", "8", "--log-level", "error", script}
 	server, err := startServer(serve, "greet", `{"name":"World"}`)
 	if err != nil {
 		return nil, err
 	}
 	defer server.stop()
-	var peer *client
-	if m.peer != "" {
-		peer, err = startServer([]string{"sh", "-c", "exec " + m.peer}, cmp.Or(os.Getenv("PEER_TOOL"), "greet"), cmp.Or(os.Getenv("PEER_ARGS"), `{"name":"World"}`))
-		if err != nil {
-			return nil, fmt.Errorf("start the peer: %w", err)
-		}
-		defer peer.stop()
+	defer m.stopOthers()
+	if err := m.startOthers(dir); err != nil {
+		return nil, err
 	}
 	for round := range *rounds + 1 {
-		if err := m.round(server, peer, serve, round > 0); err != nil {
+		if err := m.round(server, serve, round > 0); err != nil {
 			return nil, err
 		}
 		fmt.Fprintf(os.Stderr, "\rround %d of %d", round, *rounds)
@@ -120,8 +116,33 @@ func measure(script string) (*measurements, error) {
 	return m, err
 }
 
+// startOthers starts what is measured beside: servers with the drop-in file, and
+// the peer in $PEER.
+func (m *measurements) startOthers(dir string) (err error) {
+	if m.others, err = startDropIns(dir); err != nil {
+		return err
+	}
+	command := os.Getenv("PEER")
+	if command == "" {
+		return nil
+	}
+	peer, err := startServer([]string{"sh", "-c", "exec " + command}, cmp.Or(os.Getenv("PEER_TOOL"), "greet"), cmp.Or(os.Getenv("PEER_ARGS"), `{"name":"World"}`))
+	if err != nil {
+		return fmt.Errorf("start the peer: %w", err)
+	}
+	m.peer = &measured{name: "peer", client: peer, calls: *peerCalls}
+	m.others = append(m.others, m.peer)
+	return nil
+}
+
+func (m *measurements) stopOthers() {
+	for _, o := range m.others {
+		o.client.stop()
+	}
+}
+
 // round takes every figure once. The first round warms up and does not count.
-func (m *measurements) round(server, peer *client, serve []string, counts bool) error {
+func (m *measurements) round(server *client, serve []string, counts bool) error {
 	figures := []struct {
 		into *samples
 		take func() (float64, error)
@@ -153,13 +174,12 @@ func (m *measurements) round(server, peer *client, serve []string, counts bool) 
 		s.add(rate, counts)
 		m.rate[n] = s
 	}
-	if peer == nil {
-		return nil
+	for _, o := range m.others {
+		if err := o.round(counts); err != nil {
+			return fmt.Errorf("measure %s: %w", o.name, err)
+		}
 	}
-	p50, p99, err = peer.sequential(*peerCalls)
-	m.peerP50.add(p50, counts)
-	m.peerP99.add(p99, counts)
-	return err
+	return nil
 }
 
 // samples are one figure's values, one a round.
@@ -193,7 +213,7 @@ func (s samples) ratio(to samples) float64 {
 func (m *measurements) report() {
 	fmt.Printf("%s, %d CPUs, %s; medians of %d rounds\n\n", runtime.GOOS+"/"+runtime.GOARCH, runtime.NumCPU(), bashVersion(), *rounds)
 	row := func(what, figure, beside, budget string) {
-		fmt.Printf("%-46s %12s  %-18s %s\n", what, figure, beside, budget)
+		fmt.Printf("%-50s %12s  %-18s %s\n", what, figure, beside, budget)
 	}
 	ms := func(s samples) string { return fmt.Sprintf("%.3f ms", 1000*s.median()) }
 	forksOf := func(s samples) string { return fmt.Sprintf("%.2f × ( : )", s.ratio(m.fork)) }
@@ -201,9 +221,13 @@ func (m *measurements) report() {
 	row("bash -c :, spawned", ms(m.spawn), forksOf(m.spawn), "")
 	row("conch, a sequential call, p50", ms(m.p50), forksOf(m.p50), fmt.Sprintf("budget %.1f: %s", maxLatency, verdict(m.p50.ratio(m.fork) <= maxLatency)))
 	row("conch, a sequential call, p99", ms(m.p99), forksOf(m.p99), "")
-	if len(m.peerP50) > 0 {
-		row("peer, a sequential call, p50", ms(m.peerP50), forksOf(m.peerP50), fmt.Sprintf("conch is %.0f times as fast", m.peerP50.ratio(m.p50)))
-		row("peer, a sequential call, p99", ms(m.peerP99), forksOf(m.peerP99), "")
+	for _, o := range m.others {
+		comparison := ""
+		if o == m.peer {
+			comparison = fmt.Sprintf("conch is %.0f times as fast", o.p50.ratio(m.p50))
+		}
+		row(o.name+", a sequential call, p50", ms(o.p50), forksOf(o.p50), comparison)
+		row(o.name+", a sequential call, p99", ms(o.p99), forksOf(o.p99), "")
 	}
 	fmt.Println()
 	pair := make(samples, len(m.forkPair))
