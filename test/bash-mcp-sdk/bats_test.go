@@ -39,15 +39,33 @@ func TestTheSuitesPass(t *testing.T) {
 		t.Fatalf("no suites here: %v", err)
 	}
 	bats, conch := installed(t), binary(t)
-	slots := make(chan struct{}, atOnce)
-	for _, file := range files {
-		t.Run(file, func(t *testing.T) {
-			t.Parallel()
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			report(t, run(t, bats, conch, file))
-		})
+	variants := []struct{ name, env string }{
+		{"bash", ""},
+		{"posix", "CONCH_TEST_POSIX=1"},
+		{"busybox", "CONCH_TEST_BUSYBOX=" + applets(t)},
 	}
+	slots := make(chan struct{}, atOnce)
+	for _, v := range variants {
+		for _, file := range files {
+			t.Run(v.name+"/"+file, func(t *testing.T) {
+				t.Parallel()
+				slots <- struct{}{}
+				defer func() { <-slots }()
+				report(t, run(t, bats, file, "CONCH_BIN="+conch, v.env))
+			})
+		}
+	}
+}
+
+// applets is a folder with the commands of busybox, which do less than those of
+// a usual system.
+func applets(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exec.Command("busybox", "--install", "-s", dir).CombinedOutput(); err != nil {
+		t.Fatalf("install busybox: %v\n%s; run make test-deps", err, out)
+	}
+	return dir
 }
 
 // installed is the path of the bats that package.json pins.
@@ -81,12 +99,12 @@ func binary(t *testing.T) string {
 }
 
 // run runs one file of tests and returns what bats says, in TAP.
-func run(t *testing.T, bats, conch, file string) string {
+func run(t *testing.T, bats, file string, env ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), suiteDeadline)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bats, "--formatter", "tap", file)
-	cmd.Env = append(os.Environ(), "CONCH_BIN="+conch, "TMPDIR="+t.TempDir())
+	cmd.Env = append(append(os.Environ(), "TMPDIR="+t.TempDir()), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	// A server that outlives bats may hold its output.

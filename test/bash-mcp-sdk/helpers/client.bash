@@ -6,7 +6,8 @@
 #   setup() { common_setup; }
 #
 # It brings a teardown of its own, client_teardown. All that is awaited has a
-# deadline; the seconds that can be given are that.
+# deadline; the seconds that can be given are that. Linux's /proc and Bash 5 are
+# needed.
 #
 # shellcheck shell=bash
 # The suites use what is set here.
