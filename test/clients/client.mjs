@@ -44,6 +44,7 @@ async function accepted() {
     child: transport._process,
     legacy: want.revision < "2026",
     directory: want.directory,
+    dropIn: want.dropIn === true,
   };
   if (want.brief) await client.close();
   else await runChecks(session);

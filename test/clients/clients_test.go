@@ -36,6 +36,7 @@ type wish struct {
 	Revision    string   `json:"revision,omitempty"`
 	Refused     bool     `json:"refused,omitempty"`
 	Brief       bool     `json:"brief,omitempty"`
+	DropIn      bool     `json:"dropIn,omitempty"`
 }
 
 func pinned(revision string) any { return map[string]string{"pin": revision} }
@@ -78,6 +79,26 @@ func TestTheClientOfTheOlderEraSpeaks(t *testing.T) {
 	runScript(t, "sdk.mjs", wish{Revision: "2025-11-25"})
 }
 
+// A script that sources the drop-in file is the client's process itself.
+func TestEveryClientSpeaksWithTheDropInFile(t *testing.T) {
+	cases := map[string]wish{
+		"on auto":   {Negotiation: "auto", Revision: modernRevision},
+		"pinned to": {Negotiation: pinned(modernRevision), Revision: modernRevision},
+	}
+	for _, revision := range legacyRevisions {
+		cases["knowing only "+revision] = wish{Versions: []string{revision}, Revision: revision}
+	}
+	for name, w := range cases {
+		t.Run(name, func(t *testing.T) {
+			w.DropIn = true
+			runScript(t, "client.mjs", w)
+		})
+	}
+	t.Run("of the older era", func(t *testing.T) {
+		runScript(t, "sdk.mjs", wish{DropIn: true, Revision: "2025-11-25"})
+	})
+}
+
 func fixture(name string) string {
 	return filepath.Join(harness.Root(), "test", "clients", "testdata", name)
 }
@@ -87,9 +108,14 @@ func fixture(name string) string {
 func runScript(t *testing.T, script string, w wish) {
 	node := installedNode(t)
 	server := newServer(t)
-	w.Command = harness.Binary(t)
-	w.Args = append(append([]string{"serve"}, w.Args...), fixture("server.sh"))
 	w.Env = environment(server)
+	if w.DropIn {
+		w.Command = fixture("dropin.sh")
+		w.Env["CONCH_BIN"] = harness.Binary(t)
+	} else {
+		w.Command = harness.Binary(t)
+		w.Args = append(append([]string{"serve"}, w.Args...), fixture("server.sh"))
+	}
 	w.Directory = t.TempDir()
 	argument, err := json.Marshal(w)
 	if err != nil {

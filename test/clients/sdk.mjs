@@ -29,5 +29,6 @@ await runChecks({
   child: transport._process,
   legacy: true,
   directory: want.directory,
+  dropIn: want.dropIn === true,
 });
 finish();
