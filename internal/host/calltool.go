@@ -136,7 +136,12 @@ func (c toolCall) cannotRun(err error) string {
 func (c toolCall) outcome(ctx context.Context, o call.Outcome) string {
 	if o.Hook != nil {
 		text, line := c.hookEnd(o.Hook)
-		c.tell(ctx, slog.LevelError, line)
+		level := slog.LevelError
+		if o.Hook.How == call.HookRefused {
+			// It is what the hook is for.
+			level = slog.LevelInfo
+		}
+		c.tell(ctx, level, line)
 		return text
 	}
 	if o.End != call.Returned {

@@ -4,8 +4,9 @@
 // The convention, for README.md, docs/ and the examples' README.md:
 //
 //   - a block fenced "sh" is run by Bash, in a directory that holds a copy of
-//     examples/ and is shared by the blocks of one document; it must end with
-//     status 0, or with 1 when it is fenced "sh status=1";
+//     examples/, and of lib/ for the examples, and is shared by the blocks of one
+//     document; it must end with status 0, or with 1 when it is fenced
+//     "sh status=1";
 //   - a block fenced "text" right behind it is what it prints, on either
 //     descriptor; a line "…" in it stands for any number of lines;
 //   - a block fenced with a second word, "bash server.sh" or "json tools.json",
@@ -61,7 +62,7 @@ func TestWhatTheDocumentsSayToTypeDoesWhatTheySay(t *testing.T) {
 	ran := 0
 	for _, document := range documents(t) {
 		t.Run(document, func(t *testing.T) {
-			w := newWorkplace(t)
+			w := newWorkplace(t, document)
 			list := blocks(t, read(t, document))
 			for i, b := range list {
 				if b.file != "" {
@@ -96,11 +97,17 @@ type workplace struct {
 	env []string
 }
 
-func newWorkplace(t *testing.T) workplace {
+func newWorkplace(t *testing.T, document string) workplace {
 	t.Helper()
 	dir, bin := t.TempDir(), t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(harness.Root(), "examples"))); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{"examples", "lib"} {
+		if folder == "lib" && !strings.HasPrefix(document, "examples/") {
+			// A reader's own tree has no lib/ before one is made.
+			continue
+		}
+		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join(harness.Root(), folder))); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.Symlink(harness.Binary(t), filepath.Join(bin, "conch")); err != nil {
 		t.Fatal(err)
