@@ -47,6 +47,7 @@ type dropInServer struct {
 	connection connectionFlags
 	workers    int
 	orders     *os.File
+	isLoop     bool // it serves the script's client, and does not answer one request alone
 
 	mu       sync.Mutex // held while it attaches
 	tried    bool
@@ -179,7 +180,7 @@ func (d *dropInServer) close() {
 
 // runExitHandler runs the script's EXIT trap when all else is over.
 func (d *dropInServer) runExitHandler() {
-	if !d.shell.Script().Functions[exitHandler] {
+	if !d.isLoop || !d.shell.Script().Functions[exitHandler] {
 		return
 	}
 	d.runner.RunHook("Chained caller EXIT trap", "failed", shell.Job{Function: exitHandler}, os.Stderr)
@@ -233,6 +234,7 @@ func attachedLoop() error {
 	if err != nil {
 		return err
 	}
+	d.isLoop = true
 	defer d.close()
 	if err := d.attach(); err != nil {
 		return err

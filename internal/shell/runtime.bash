@@ -139,13 +139,12 @@ _conch_turn() {
 
 _conch_choose_worker() {
   builtin local _conch_name
+  _conch_kind=_conch_fast_worker
   for _conch_name in echo eval exit export read set; do
     if builtin declare -F "$_conch_name" >/dev/null; then
       _conch_kind=_conch_worker
-      return
     fi
   done
-  _conch_kind=_conch_fast_worker
 }
 
 # Asks the script's mcp_before_tool_call whether the tool may run. What becomes
@@ -248,6 +247,8 @@ _conch_set_aside() {
   _conch_restore=$(builtin declare -f exec)
   builtin unset -f exec
   [[ -z $_conch_traps ]] || _conch_restore+=$'\n'$_conch_traps
+  case $1 in *E*) _conch_restore+=$'\nbuiltin set -E' ;; esac
+  case $1 in *T*) _conch_restore+=$'\nbuiltin set -T' ;; esac
   case $1 in *v*) _conch_restore+=$'\nbuiltin set -v' ;; esac
   case $1 in *x*) _conch_restore+=$'\nbuiltin set -x' ;; esac
 }

@@ -46,7 +46,8 @@ _conch_begin() {
   esac
   {
     _conch_status=$? _conch_options=$-
-    builtin set +exv
+    # Traps that are inherited would speak in what is captured below.
+    builtin set +exvET
   } 2>/dev/null
   [[ -z ${_conch_served-} ]] || builtin exit "$_conch_status"
   _conch_read=1

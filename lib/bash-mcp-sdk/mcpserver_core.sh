@@ -17,7 +17,7 @@
 #
 # Bash 3.2 is enough. `builtin` stands before the builtins, since a script may
 # define a function called printf or read; exec cannot do with it, and is set
-# aside. Names of the library's own begin with _mcp_, of the forks' with _conch_.
+# aside. The backslash keeps it from being an alias. Names of the library's own begin with _mcp_, of the forks' with _conch_.
 
 # --- Finding conch ----------------------------------------------------------
 
@@ -102,7 +102,7 @@ _mcp_run() {
   builtin export MCP_CONFIG_FILE MCP_TOOLS_LIST_FILE MCP_LOG_FILE MCP_EXTRA_LOG_FILE \
     MCP_LOG_STDERR MCP_CONCURRENCY TMPDIR CONCH_FLAGS
   builtin unset -f exec
-  exec "$_mcp_conch" __bash-mcp-sdk "$1"
+  \exec "$_mcp_conch" __bash-mcp-sdk "$1"
 }
 
 # Asks what needs no fork of this shell. $1: what; the rest: its fields.
@@ -118,9 +118,9 @@ _mcp_start() {
   builtin local _mcp_what=$1
   builtin shift
   if [[ $_mcp_what == loop ]]; then
-    { exec 47< <(_mcp_run loop); } 46>&1
+    { \exec 47< <(_mcp_run loop); } 46>&1
   else
-    { exec 47< <(builtin printf '%s\0' "$@" | _mcp_run "$_mcp_what"); } 46>&1
+    { \exec 47< <(builtin printf '%s\0' "$@" | _mcp_run "$_mcp_what"); } 46>&1
   fi
 }
 
@@ -133,11 +133,13 @@ _mcp_attend() {
   builtin local _mcp_options=$- _mcp_word='' _mcp_exec
   builtin local _conch_dir='' _conch_root='' _conch_kind='' _conch_restore='' \
     _conch_declared='' _conch_traps=''
-  { builtin set +evxm; } 2>/dev/null
-  _mcp_exec=$(builtin declare -f exec)
-  builtin unset -f exec
+  # Traps that are inherited would speak in what is captured.
+  { builtin set +evxmET; } 2>/dev/null
   _conch_traps=$(builtin trap -p ERR DEBUG RETURN)
   [[ -z $_conch_traps ]] || builtin trap - ERR DEBUG RETURN
+  [[ $1 != loop ]] || _mcp_take_exit_handler
+  _mcp_exec=$(builtin declare -f exec)
+  builtin unset -f exec
   _mcp_start "$@"
   IFS=' ' builtin read -r -u 47 _mcp_word _conch_dir
   case $_mcp_word in
@@ -145,7 +147,7 @@ _mcp_attend() {
     end) ;;
     *) _mcp_failed=1 ;;
   esac
-  exec 47<&-
+  \exec 47<&-
   [[ -z $_mcp_exec ]] || builtin eval "$_mcp_exec"
   [[ -z $_conch_traps ]] || builtin eval "$_conch_traps"
   _mcp_restore "$_mcp_options"
@@ -176,6 +178,8 @@ _mcp_define_forks() {
 # Gives the caller its options back; errexit last.
 _mcp_restore() {
   case $1 in *m*) builtin set -m ;; esac
+  case $1 in *E*) builtin set -E ;; esac
+  case $1 in *T*) builtin set -T ;; esac
   case $1 in *v*) builtin set -v ;; esac
   case $1 in *x*) builtin set -x ;; esac
   case $1 in *e*) builtin set -e ;; esac
@@ -192,13 +196,15 @@ run_mcp_server() {
     builtin return
   fi
   builtin local _mcp_signal='' _mcp_handler='' _mcp_failed=0 _mcp_name
-  _mcp_take_exit_handler
   for _mcp_name in INT TERM HUP PIPE; do
     # shellcheck disable=SC2064 # the name of now
     builtin trap "_mcp_note_signal $_mcp_name" "$_mcp_name"
   done
   _mcp_attend loop
-  [[ -z $_mcp_handler ]] || builtin trap - EXIT
+  if [[ -n $_mcp_handler ]]; then
+    builtin trap - EXIT
+    builtin unset -f _conch_exit_handler
+  fi
   [[ -z $_mcp_signal ]] || _mcp_die "$_mcp_signal"
   builtin trap - INT TERM HUP PIPE
   builtin return "$_mcp_failed"
@@ -207,7 +213,7 @@ run_mcp_server() {
 # Under `conch serve` the loop is that of the shell conch has started.
 _mcp_be_served() {
   builtin local _mcp_options=$-
-  { builtin set +evxm; } 2>/dev/null
+  { builtin set +evxmET; } 2>/dev/null
   _conch_traps=$(builtin trap -p ERR DEBUG RETURN)
   [[ -z $_conch_traps ]] || builtin trap - ERR DEBUG RETURN
   _conch_begin "$_mcp_options"

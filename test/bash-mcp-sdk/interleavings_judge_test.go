@@ -37,10 +37,16 @@ func (p *interleaving) judgeOutput(output []string) (faults []string) {
 	return faults
 }
 
-// answers reports whether text is a response to l. After a signal the server
-// may refuse what it would else have done.
+// answers reports whether text is a response to l.
 func (p *interleaving) answers(text string, l *line) bool {
-	return l.matches(text) || p.kill != kill{} && l.need == may && l.id != "" && strings.HasPrefix(text, l.start+`"error":`)
+	return l.matches(text) || p.kill != kill{} && l.need == may && l.id != "" && isRefusal(strings.TrimPrefix(text, l.start))
+}
+
+// isRefusal reports whether a response with that behind its id is one that a
+// server at its end may give to what it would else have done.
+func isRefusal(rest string) bool {
+	return strings.HasPrefix(rest, `"error":{"code":-32603,`) ||
+		strings.HasPrefix(rest, `"result":{"content":[{"type":"text","text":"Cannot run `)
 }
 
 // judgeEnd tells what is wrong with how the script's shell has ended.
@@ -93,7 +99,7 @@ func (l *line) lasts() bool { return l.tool == "slow" || l.tool == "stubborn" }
 
 // judgeLast tells what is wrong with what the script does at its end.
 func (p *interleaving) judgeLast(record map[string]int) (faults []string) {
-	if p.kill.signal != syscall.SIGKILL && record["exit"] != 1 {
+	if p.kill.signal != syscall.SIGKILL && p.served() && record["exit"] != 1 {
 		faults = append(faults, "the script's EXIT trap did not run")
 	}
 	if p.kill == (kill{}) && record["over"] != 1 {
@@ -103,6 +109,11 @@ func (p *interleaving) judgeLast(record map[string]int) (faults []string) {
 		faults = append(faults, "the script went on after run_mcp_server")
 	}
 	return faults
+}
+
+// served reports whether run_mcp_server was surely called before any signal.
+func (p *interleaving) served() bool {
+	return p.kill == kill{} || slices.ContainsFunc(p.lines, func(l *line) bool { return l.awaited || l.begun })
 }
 
 // judgeWords tells what is wrong with what the server says beside the protocol.
