@@ -47,7 +47,8 @@ type dropInServer struct {
 	connection connectionFlags
 	workers    int
 	orders     *os.File
-	isLoop     bool // it serves the script's client, and does not answer one request alone
+	isLoop     bool   // it serves the script's client, and does not answer one request alone
+	stop       func() // ends all that goes on
 
 	mu       sync.Mutex // held while it attaches
 	tried    bool
@@ -154,7 +155,19 @@ func (d *dropInServer) run(ctx context.Context, tool string, arguments json.RawM
 	if err := d.attach(); err != nil {
 		return call.Outcome{}, err
 	}
-	return d.runner.Run(ctx, tool, arguments)
+	outcome, err := d.runner.Run(ctx, tool, arguments)
+	if err == nil {
+		return outcome, nil
+	}
+	select {
+	case <-d.shell.RootGone():
+		// The server is dead, and what it would answer is nobody's business.
+		d.stop()
+		<-ctx.Done()
+		return call.Outcome{}, ctx.Err()
+	default:
+		return outcome, err
+	}
 }
 
 // close ends what was started, and lets the shell go on.
@@ -196,6 +209,7 @@ func attachedRequest(what string, fields []string) error {
 	defer d.close()
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
 	defer stop()
+	d.stop = stop
 	out := os.NewFile(protocolFD, "protocol")
 	if what == "call" && len(fields) == 2 {
 		return d.answerCall(ctx, fields[0], json.RawMessage(fields[1]), out)
@@ -228,6 +242,7 @@ func (d *dropInServer) serve(ctx context.Context, in io.Reader, out io.Writer, o
 
 // attachedLoop serves the client of a script that has called run_mcp_server.
 func attachedLoop() error {
+	signals := catchSignals()
 	debug.SetGCPercent(400)
 	limitProcessors()
 	d, err := newDropInServer()
@@ -243,25 +258,33 @@ func attachedLoop() error {
 	defer d.journal.write("INFO", "MCP Server shutting down")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	d.stop = cancel
 	in, restore := pollableStdin()
 	defer restore()
 	client := newInterruptible(in)
-	end := d.watchEnd(cancel, client.interrupt)
+	end := d.watchEnd(signals, cancel, client.interrupt)
 	defer end()
 	return d.serve(ctx, client, os.NewFile(protocolFD, "protocol"), false)
 }
 
-// watchEnd waits for what ends the server early. A signal that this process
-// gets was sent to the whole group, the script's shell included: stop ends the
-// calls too. One that only the shell has got ends the reading, and the server
-// once the call under way has ended. When the shell is gone nothing may go on.
-func (d *dropInServer) watchEnd(stop, endReading func()) (end func()) {
+// catchSignals takes the signals that end a server, for as long as this process
+// lives: a second one is not to cut short what the first has begun. Those that
+// were ignored at the start stay so.
+func catchSignals() <-chan os.Signal {
 	signals := make(chan os.Signal, 4)
 	for _, sig := range []os.Signal{unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGPIPE} {
 		if !signal.Ignored(sig) {
 			signal.Notify(signals, sig)
 		}
 	}
+	return signals
+}
+
+// watchEnd waits for what ends the server early. A signal that this process
+// gets was sent to the whole group, the script's shell included: stop ends the
+// calls too. One that only the shell has got ends the reading, and the server
+// once the call under way has ended. When the shell is gone nothing may go on.
+func (d *dropInServer) watchEnd(signals <-chan os.Signal, stop, endReading func()) (end func()) {
 	over := make(chan struct{})
 	done := make(chan struct{})
 	go func() {
@@ -287,6 +310,5 @@ func (d *dropInServer) watchEnd(stop, endReading func()) (end func()) {
 	return func() {
 		close(over)
 		<-done
-		signal.Stop(signals)
 	}
 }

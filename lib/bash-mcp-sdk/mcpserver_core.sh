@@ -201,10 +201,7 @@ run_mcp_server() {
     builtin trap "_mcp_note_signal $_mcp_name" "$_mcp_name"
   done
   _mcp_attend loop
-  if [[ -n $_mcp_handler ]]; then
-    builtin trap - EXIT
-    builtin unset -f _conch_exit_handler
-  fi
+  [[ -z $_mcp_handler ]] || _mcp_drop_exit_handler
   [[ -z $_mcp_signal ]] || _mcp_die "$_mcp_signal"
   builtin trap - INT TERM HUP PIPE
   builtin return "$_mcp_failed"
@@ -239,6 +236,19 @@ _mcp_take_exit_handler() {
 }
 
 _mcp_set_handler() { _mcp_handler=$1; }
+
+# The handler has had its turn, unless conch was killed: then nobody is left to
+# give it two seconds.
+_mcp_drop_exit_handler() {
+  builtin trap - EXIT
+  if ((_mcp_failed != 0)); then
+    (
+      builtin set +e
+      _conch_exit_handler
+    ) </dev/null >&2 || builtin :
+  fi
+  builtin unset -f _conch_exit_handler
+}
 
 # Sets _mcp_pid to the pid of this shell. Bash 3.2 does not know it; a child
 # knows its parent.

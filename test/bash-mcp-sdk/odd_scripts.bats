@@ -10,6 +10,7 @@ load helpers/client
 
 setup() {
   common_setup
+  export MARKER="$BATS_TEST_TMPDIR/marker"
   write_config '{}'
   write_tools '{"tools":[{"name":"t","inputSchema":{}},{"name":"inner","inputSchema":{}}]}'
 }
@@ -72,7 +73,6 @@ answer() {
 }
 
 @test "a dispatch inside a tool leaves the script's EXIT trap to the server" {
-  export MARKER="$BATS_TEST_TMPDIR/marker"
   # shellcheck disable=SC2016 # The script expands it.
   server_write "$(printf '%s\n' 'trap '\''echo ended >>"$MARKER"'\'' EXIT' 'tool_inner() { echo inner; }' \
     'tool_t() { handle_tools_call 7 '\''{"name":"inner"}'\'' >/dev/null; [[ -e $MARKER ]] || echo t; }' run_mcp_server)"
@@ -82,5 +82,17 @@ answer() {
   assert_ok_text t "$RESPONSE"
   close_input
   await_exit
+  assert_equal "$(<"$MARKER")" ended
+}
+
+@test "a conch that is killed leaves the script's EXIT trap to its shell" {
+  # shellcheck disable=SC2016 # The script expands it.
+  server_write "$(printf '%s\n' 'trap '\''echo ended >>"$MARKER"'\'' EXIT' 'tool_t() { echo t; }' run_mcp_server)"
+  server_start "$SCRIPT"
+  send "$(call_line 1 t)"
+  await_response 1
+  pkill -KILL -P "$SERVER_PID" -f __bash-mcp-sdk
+  await_exit
+  assert_equal "$STATUS" 1
   assert_equal "$(<"$MARKER")" ended
 }
