@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -264,7 +265,11 @@ func attachedLoop() error {
 	client := newInterruptible(in)
 	end := d.watchEnd(signals, cancel, client.interrupt)
 	defer end()
-	return d.serve(ctx, client, os.NewFile(protocolFD, "protocol"), false)
+	err = d.serve(ctx, client, os.NewFile(protocolFD, "protocol"), false)
+	if errors.Is(err, errInterrupted) {
+		return nil
+	}
+	return err
 }
 
 // catchSignals takes the signals that end a server, for as long as this process

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// interruptible is an input that can be made to end.
+// interruptible is an input whose reading can be made to end.
 type interruptible struct {
 	in   *os.File
 	once sync.Once
@@ -34,7 +34,11 @@ func newInterruptible(in *os.File) *interruptible {
 	return i
 }
 
-// Read implements [io.Reader]. An input that was interrupted is at its end.
+// errInterrupted is what a read of an input that was interrupted returns. It is
+// not the end: what was read of the last line is not all of it.
+var errInterrupted = errors.New("the input was interrupted")
+
+// Read implements [io.Reader].
 func (i *interruptible) Read(p []byte) (n int, err error) {
 	if i.pumped != nil {
 		n, err = i.pumped.Read(p)
@@ -44,14 +48,14 @@ func (i *interruptible) Read(p []byte) (n int, err error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		select {
 		case <-i.over:
-			err = io.EOF
+			err = errInterrupted
 		default:
 		}
 	}
 	return n, err
 }
 
-// interrupt ends the input.
+// interrupt ends the reading.
 func (i *interruptible) interrupt() {
 	i.once.Do(func() {
 		close(i.over)

@@ -180,6 +180,8 @@ func TestBashSDKTakesBatchesInTheirRevisionAlone(t *testing.T) {
 	c.ask("["+ping("1")+"]", refused("null", -32600, noObject))
 	c.ask(initialize(message.Revision20250326), `"2025-03-26"`)
 	c.ask("["+ping("1")+","+call("2", "fast", "")+`,5,{"jsonrpc":"2.0","method":"x"}]`, "["+empty("1")+","+empty("2")+","+refused("null", -32600, noObject)+"]")
+	c.ask("["+ping("1")+",]", refused("null", -32700, noJSON))
+	c.ask("["+ping("1")+"] []", refused("null", -32700, noDocument))
 	c.ask(initialize(message.Revision20250618), `"2025-06-18"`)
 	c.ask("["+ping("1")+"]", refused("null", -32600, noObject))
 	c.answers()

@@ -144,6 +144,51 @@ func TestACancelledCallIsOverWhenItHasEnded(t *testing.T) {
 	c.logged(1, "Cancelling")
 }
 
+func TestARequestThatIsCancelledWhileItIsTakenUpIsNotAnswered(t *testing.T) {
+	for _, line := range []string{call("1", "fast", ""), ping("1"), `{"jsonrpc":"2.0","id":1,"method":"no/such"}`} {
+		ts, j, taking, goOn := newSDKTools(), &journal{}, make(chan struct{}), make(chan struct{})
+		opts := options()
+		opts.CallTool, opts.BashSDK = ts.call, &BashSDK{Log: j.log}
+		opts.Supported = func() []string {
+			taking <- struct{}{}
+			<-goOn
+			return message.Revisions()
+		}
+		c := &sdkClient{connect(t, tools{}.server(), opts), ts, j}
+		c.send(line)
+		<-taking
+		c.send(cancelled("1"), cancelled("1"))
+		c.queued(1)
+		close(goOn)
+		c.answers()
+		c.logged(1, "INFO Cancelled ")
+		c.logged(1, "nothing in flight; dropped")
+	}
+}
+
+func TestARequestThatIsCancelledJustBeforeItBeginsIsForgotten(t *testing.T) {
+	c := connectSDK(t, 1)
+	m := message.Message{Kind: message.Request, Method: "tools/call", Params: []byte(`{"name":"slow"}`)}
+	m.ID, _ = message.ParseID([]byte("1"))
+	r := c.conn.newRequest(m, nil, 10)
+	if admitted, err := c.conn.admit(r, &m, message.Meta{}); !admitted {
+		t.Fatal(err)
+	}
+	if !c.conn.cancelAhead(c.conn.parse([]byte(cancelled("1")), false)) {
+		t.Fatal("it is not there to be cancelled")
+	}
+	c.logged(1, "INFO Cancelling in-flight tools/call 1 (slow)")
+	s, err := c.conn.session(m.Method, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.conn.begin(r, s, nil) {
+		t.Error("it begins")
+	}
+	c.logged(1, "INFO Cancelled tools/call 1 (slow)")
+	c.answers()
+}
+
 // A cancellation may come at any moment of a request's life: while it waits,
 // while it is taken up, while it runs, and behind its end.
 func TestACancelledCallIsNeverAnsweredWheneverTheCancellationComes(t *testing.T) {

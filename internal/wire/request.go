@@ -72,19 +72,10 @@ func (r *request) stop() {
 func (c *conn) request(r *request, m message.Message) *message.Error {
 	meta := message.ReadMeta(m.Params)
 	modern := meta.Modern || m.Method == "server/discover"
-	supported := c.opts.Supported()
-	switch {
-	case modern:
-		if err := meta.Check(m.ID, supported); err != nil {
-			return err
-		}
-	case !slices.ContainsFunc(supported, func(r string) bool { return !message.Modern(r) }):
-		if m.Method == "initialize" {
-			return message.Unsupported(m.ID, message.Text(message.Member(m.Params, "protocolVersion")), supported)
-		}
-		return meta.Check(m.ID, supported)
+	if err := c.checkEra(m, meta, modern); err != nil {
+		return err
 	}
-	if strings.HasPrefix(m.Method, "notifications/") || c.opts.BashSDK != nil && !slices.Contains(sdkMethods, m.Method) {
+	if !c.isMethod(m.Method) {
 		c.journal("ERROR", "Unknown method: %s", message.Clip(m.Method))
 		return &message.Error{Code: message.CodeMethodNotFound, Message: "Method not found: " + message.Clip(m.Method), ID: m.ID}
 	}
@@ -117,6 +108,28 @@ func (c *conn) request(r *request, m message.Message) *message.Error {
 		c.wait(c.ctx, func() bool { return c.byNumber[r.number] == nil })
 	}
 	return nil
+}
+
+// checkEra reports what keeps a request from being served in its era.
+func (c *conn) checkEra(m message.Message, meta message.Meta, modern bool) *message.Error {
+	supported := c.opts.Supported()
+	switch {
+	case modern:
+		return meta.Check(m.ID, supported)
+	case slices.ContainsFunc(supported, func(r string) bool { return !message.Modern(r) }):
+		return nil
+	case m.Method == "initialize":
+		return message.Unsupported(m.ID, message.Text(message.Member(m.Params, "protocolVersion")), supported)
+	}
+	return meta.Check(m.ID, supported)
+}
+
+// isMethod tells what may be a request from what never is.
+func (c *conn) isMethod(name string) bool {
+	if c.opts.BashSDK != nil {
+		return slices.Contains(sdkMethods, name)
+	}
+	return !strings.HasPrefix(name, "notifications/")
 }
 
 // admit waits for room and enters r among the requests in flight. Its progress

@@ -159,6 +159,8 @@ _mcp_serve() {
   _mcp_define_forks
   _conch_enter "$1"
   [[ -z $_mcp_exec ]] || _conch_restore=$_mcp_exec$'\n'$_conch_restore
+  # A signal that came before conch could be told.
+  [[ -z ${_mcp_signal:-} ]] || _mcp_note_signal "$_mcp_signal"
   _conch_serve
   _mcp_failed=$?
   ((_mcp_failed == 0)) ||
@@ -263,6 +265,8 @@ _mcp_learn_pid() {
 # signal has reached conch too, and stops the call as well.
 _mcp_note_signal() {
   [[ -n $_mcp_signal ]] || _mcp_signal=$1
+  # Too early: conch is told when it is there.
+  [[ -n ${_conch_root:-} ]] || builtin return 0
   # For reading too, or the open would wait for a conch that is gone.
   builtin printf 'signal %s\n' "$1" 2>/dev/null 1<>"$_conch_root.said" || builtin :
 }

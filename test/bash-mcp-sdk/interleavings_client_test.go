@@ -32,7 +32,7 @@ type client struct {
 	// Nobody has to read any more.
 	signalled bool
 
-	tmp, run                string // the server's TMPDIR and XDG_RUNTIME_DIR
+	tmp, run, work          string // the server's TMPDIR, XDG_RUNTIME_DIR and working directory
 	record, journal, stderr string // files
 
 	mu         sync.Mutex // the reader of the output notes too
@@ -46,19 +46,20 @@ func start(t *testing.T, s server, p *interleaving) *client {
 	dir := t.TempDir()
 	c := &client{
 		t: t, lines: make(chan string, 1000), exited: make(chan struct{}), begin: time.Now(),
-		tmp: filepath.Join(dir, "tmp"), run: filepath.Join(dir, "run"),
+		tmp: filepath.Join(dir, "tmp"), run: filepath.Join(dir, "run"), work: filepath.Join(dir, "work"),
 		record: filepath.Join(dir, "record"), journal: filepath.Join(dir, "journal"), stderr: filepath.Join(dir, "stderr"),
 	}
-	for _, place := range []string{c.tmp, c.run} {
+	for _, place := range c.places() {
 		if err := os.Mkdir(place, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c.cmd = exec.Command(s.script, c.marker())
-	c.cmd.Dir = dir
+	c.cmd.Dir = c.work
 	c.cmd.Env = s.environment(c.tmp, c.run, c.record, c.journal, fmt.Sprint(p.concurrency))
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.connect()
+	c.note("-- ", fmt.Sprintf("start, with MCP_CONCURRENCY=%d", p.concurrency))
 	t.Cleanup(func() { c.cleanUp(p.seed) })
 	return c
 }
@@ -256,17 +257,15 @@ func (c *client) awaitNothingLeft() {
 	}
 }
 
-// processes lists all that the server has started and that still runs: the
-// name of its TMPDIR is in everybody's environment.
-func (c *client) processes() []int { return processesWith("environ", "\x00TMPDIR="+c.tmp+"\x00") }
+// inheritance is in the environment of all that the server has started.
+func (c *client) inheritance() string { return "\x00TMPDIR=" + c.tmp + "\x00" }
 
-func (c *client) isOurs(pid int) bool {
-	environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	return bytes.Contains(environ, []byte("\x00TMPDIR="+c.tmp+"\x00"))
-}
+// processes lists what the server has started and what still runs.
+func (c *client) processes() []int { return processesWith("environ", c.inheritance()) }
 
-// processesWith lists the processes whose file in /proc, with a NUL in front of
-// it, holds text. A zombie's files are empty.
+func (c *client) isOurs(pid int) bool { return hasText(pid, "environ", c.inheritance()) }
+
+// processesWith lists the processes for which hasText holds.
 func processesWith(file, text string) (pids []int) {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
@@ -274,12 +273,18 @@ func processesWith(file, text string) (pids []int) {
 		if err != nil {
 			continue
 		}
-		data, _ := os.ReadFile(filepath.Join("/proc", e.Name(), file))
-		if bytes.Contains(append([]byte{0}, data...), []byte(text)) {
+		if hasText(pid, file, text) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
+}
+
+// hasText reports whether a process's file in /proc, with a NUL in front of it
+// as there is one behind each of its fields, holds text. A zombie's is empty.
+func hasText(pid int, file, text string) bool {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
+	return bytes.Contains(append([]byte{0}, data...), []byte(text))
 }
 
 func describe(pids []int) (lines []string) {
@@ -299,9 +304,12 @@ func parent(pid int) int {
 	return ppid
 }
 
-// files lists what is below the server's two directories.
+// places are the directories that are to be as empty at the end as they were.
+func (c *client) places() []string { return []string{c.tmp, c.run, c.work} }
+
+// files lists what is in these directories.
 func (c *client) files() (files []string) {
-	for _, dir := range []string{c.tmp, c.run} {
+	for _, dir := range c.places() {
 		_ = filepath.WalkDir(dir, func(path string, _ os.DirEntry, _ error) error {
 			if path != dir {
 				files = append(files, path)
@@ -342,14 +350,15 @@ func (c *client) words() (stderr, journal string) {
 // cleanUp ends what is left, and tells of a failed run all there is to tell.
 func (c *client) cleanUp(seed uint64) {
 	c.stdin.Close()
-	if c.t.Failed() {
-		stderr, journal := c.words()
-		c.mu.Lock()
-		c.t.Logf("CONCH_TEST_SEED=%d plays this again:\n%s\nstandard error:\n%s\njournal:\n%s", seed, c.transcript.String(), stderr, journal)
-		c.mu.Unlock()
-	}
 	for _, pid := range c.processes() {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	<-c.exited
+	for range c.lines {
+		// The reader ends with the output.
+	}
+	if c.t.Failed() {
+		stderr, journal := c.words()
+		c.t.Logf("CONCH_TEST_SEED=%d plays this again:\n%s\nstandard error:\n%s\njournal:\n%s", seed, c.transcript.String(), stderr, journal)
+	}
 }

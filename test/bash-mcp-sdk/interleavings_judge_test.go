@@ -13,6 +13,9 @@ import (
 func (p *interleaving) judgeOutput(output []string) (faults []string) {
 	answered := map[*line]bool{}
 	from := 0
+	if last := len(output) - 1; last >= 0 && p.kill.tears() && !strings.HasSuffix(output[last], "\n") {
+		output = output[:last]
+	}
 	for _, text := range output {
 		if !json.Valid([]byte(text)) || !strings.HasSuffix(text, "\n") {
 			faults = append(faults, fmt.Sprintf("no line of JSON: %.300q", text))
@@ -99,7 +102,7 @@ func (l *line) lasts() bool { return l.tool == "slow" || l.tool == "stubborn" }
 
 // judgeLast tells what is wrong with what the script does at its end.
 func (p *interleaving) judgeLast(record map[string]int) (faults []string) {
-	if p.kill.signal != syscall.SIGKILL && p.served() && record["exit"] != 1 {
+	if !p.kill.endsShell() && p.served() && record["exit"] != 1 {
 		faults = append(faults, "the script's EXIT trap did not run")
 	}
 	if p.kill == (kill{}) && record["over"] != 1 {

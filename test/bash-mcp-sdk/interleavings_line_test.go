@@ -19,7 +19,7 @@ type line struct {
 	n    int    // tells the lines of a plan apart; a call has it among its arguments
 	text string // without its newline
 	need need
-	id   string // JSON; "" where there is none to cancel
+	id   string // JSON; "" where nothing has an id that tells it from all others
 	// What a response to it begins with, and what it goes on with where that is
 	// not "".
 	start, rest string

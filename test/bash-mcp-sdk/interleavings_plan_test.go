@@ -46,6 +46,12 @@ const (
 // letsFinish reports whether a call that has begun is to come to its end.
 func (k kill) letsFinish() bool { return k == kill{} || k == kill{syscall.SIGTERM, shell} }
 
+// tears reports whether conch may die with a line half written.
+func (k kill) tears() bool { return k.signal == syscall.SIGKILL && k.whom != shell }
+
+// endsShell reports whether the script's shell can do nothing more.
+func (k kill) endsShell() bool { return k.signal == syscall.SIGKILL && k.whom != helper }
+
 // A planner draws an interleaving.
 type planner struct {
 	*interleaving
@@ -250,7 +256,7 @@ func (p *planner) waits() {
 	}
 	switch draw := p.rand.IntN(22); {
 	case draw < 11:
-		if l := p.anyOf(func(l *line) bool { return l.need == must && !l.awaited && p.isReached(l) }); l != nil {
+		if l := p.anyOf(func(l *line) bool { return l.need == must && l.id != "" && !l.awaited && p.isReached(l) }); l != nil {
 			p.await(l)
 		}
 	case draw < 18:
@@ -258,7 +264,7 @@ func (p *planner) waits() {
 			l.begun = true
 			p.do("wait for the begin of "+l.String(), func(c *client) { c.awaitBegin(l) })
 		}
-	case draw < 19:
+	case draw < 19 && !p.closed:
 		p.settle()
 		p.do("wait until the server is idle", (*client).awaitIdle)
 	case !p.closed:
@@ -310,7 +316,7 @@ func (p *planner) settle() {
 	}
 	p.writeAll()
 	for _, l := range p.lines {
-		if l.need == must && !l.awaited {
+		if l.need == must && l.id != "" && !l.awaited {
 			p.await(l)
 		}
 	}

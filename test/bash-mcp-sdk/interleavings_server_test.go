@@ -1,6 +1,7 @@
 package batstest
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"testing"
@@ -102,7 +103,7 @@ func writeServer(t *testing.T) server {
 		script: filepath.Join(dir, "server.sh"),
 		tools:  filepath.Join(dir, "tools.json"),
 		config: filepath.Join(dir, "config.json"),
-		core:   filepath.Join(harness.Root(), "lib", "bash-mcp-sdk", "mcpserver_core.sh"),
+		core:   cmp.Or(os.Getenv("CONCH_CORE"), filepath.Join(harness.Root(), "lib", "bash-mcp-sdk", "mcpserver_core.sh")),
 		conch:  binary(t),
 	}
 	for path, text := range map[string]string{s.script: serverScript, s.tools: toolsList, s.config: "{}\n"} {
