@@ -1,56 +1,67 @@
 #!/usr/bin/env bash
-# Notes that outlive the calls and end with the server: a server that is a
-# process of its own, with the drop-in file for bash-mcp-sdk's scripts.
+# Notes that are kept for as long as the server runs. It is a process of its own,
+# with the drop-in file for bash-mcp-sdk's scripts.
 #
 # shellcheck disable=SC2154 # Conch sets arg_…
-here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit
+export MCP_TOOLS_LIST_FILE=$here/tools.json MCP_CONFIG_FILE=$here/config.json
 # shellcheck source=lib/bash-mcp-sdk/mcpserver_core.sh
 source "$here/../../lib/bash-mcp-sdk/mcpserver_core.sh"
-export MCP_TOOLS_LIST_FILE=$here/tools.json MCP_CONFIG_FILE=$here/config.json
 
-# What one call is to leave to the next has to be in a file: each call runs in a
-# fork of this shell.
+# A call runs in a fork of this shell, and what it sets goes with it. What it
+# leaves to later calls has to be in a file.
 notes=$(mktemp -d)
 trap 'rm -rf "$notes"' EXIT
+touch "$notes/all"
+
+# Whoever prints takes the files out of this directory.
+spool=${NOTES_SPOOL:-$notes/spool}
+mkdir -p "$spool"
 
 # Asked before each call. What it prints is the answer when it refuses.
 mcp_before_tool_call() {
   [[ ${NOTES_READ_ONLY:-} == 1 && $1 == add ]] || return 0
-  echo "these notes are read-only (NOTES_READ_ONLY)"
+  echo 'These notes are read-only (NOTES_READ_ONLY).'
   return 1
 }
 
 tool_add() {
   printf '%s\n' "$arg_text" >>"$notes/all"
-  local count
-  count=$(wc -l <"$notes/all")
-  if ((count == 1)); then echo 'There is 1 note now.'; else echo "There are $((count)) notes now."; fi
+  # wc puts blanks before the number on some systems.
+  echo "This is note $(($(wc -l <"$notes/all")))."
 }
 
 tool_search() {
-  local found
-  found=$(grep -i -- "$arg_word" "$notes/all" 2>/dev/null) || {
-    echo "no note holds $arg_word"
+  grep -iF -e "$arg_word" "$notes/all" || {
+    echo "No note holds $arg_word."
     return 1
   }
-  printf '%s\n' "$found"
 }
 
-# Prints the notes sorted. The steps in between are files of the call's own,
-# which go with it.
-tool_sorted() {
-  sort "$notes/all" >"$MCP_CALL_TMPDIR/sorted" 2>/dev/null
-  # Once a run holds the lock, no other begins.
-  mkdir "$notes/lock" 2>/dev/null || {
-    echo "somebody is sorting; try again"
-    return 1
-  }
-  cat -n "$MCP_CALL_TMPDIR/sorted"
-  sleep "${arg_pause:-0}"
-  rmdir "$notes/lock"
+# Hands the notes to the printer and waits until it has taken them. What is in
+# the call's own directory goes with the call. The file in the spool does not,
+# so its name is left where the hook below finds it.
+tool_print() {
+  local file=$spool/notes.$BASHPID end=$((SECONDS + 10))
+  sort "$notes/all" >"$MCP_CALL_TMPDIR/sorted"
+  echo "$file" >"$MCP_CALL_TMPDIR/spooled"
+  mv "$MCP_CALL_TMPDIR/sorted" "$file"
+  while [[ -e $file ]]; do
+    ((SECONDS < end)) || {
+      rm -f "$file"
+      echo 'The printer did not take the notes within 10 seconds.'
+      return 1
+    }
+    sleep 0.1
+  done
+  echo 'The notes are being printed.'
 }
 
-# Runs when a call of sorted is cancelled or has to end: the lock would stay.
-tool_sorted_cancel() { rmdir "$notes/lock" 2>/dev/null; }
+# Runs when a call of print is cancelled, or is ended for another reason: nobody
+# wants the print any more.
+tool_print_cancel() {
+  [[ ! -e $MCP_CALL_TMPDIR/spooled ]] || rm -f "$(<"$MCP_CALL_TMPDIR/spooled")"
+}
 
 run_mcp_server "$@"

@@ -59,7 +59,14 @@ func serve(ctx context.Context, script string, args []string, flags serverFlags,
 	log.Info("serving", "script", script, "version", buildVersion(), "bash", s.script.Bash)
 	in, restore := pollableStdin()
 	defer restore()
-	err = wire.Serve(ctx, s.host.Server(), in, os.Stdout, wire.Options{
+	// The calls are told why they end before they do.
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(ctx, func() {
+		s.runner.Stopping()
+		stop()
+	})()
+	err = wire.Serve(serving, s.host.Server(), in, os.Stdout, wire.Options{
 		MaxLine: int(connection.maxLine), Drain: time.Duration(connection.drain),
 		Supported: s.host.Supported, CallTool: s.host.CallTool, Log: log,
 	})

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -165,7 +166,8 @@ func (h *Host) problems(tools *catalog.Tools) []string {
 		}
 	}
 	for _, name := range h.opts.Functions() {
-		if !tools.Declares(name) {
+		hookOf, isHook := strings.CutSuffix(name, "_cancel")
+		if !tools.Declares(name) && !(isHook && tools.Declares(hookOf)) {
 			problems = append(problems, fmt.Sprintf("there is a function tool_%s, but the tools list does not declare %s; it is not served", name, name))
 		}
 	}

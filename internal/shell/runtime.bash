@@ -46,7 +46,8 @@ _conch_report() {
 # trap would be without effect, in every fork.
 _conch_serve() {
   builtin local _conch_order _conch_name
-  _conch_report >"$_conch_root.report"
+  # For reading too, or the open would wait for a host that is gone.
+  _conch_report 1<>"$_conch_root.report"
   while :; do
     if IFS=' ' builtin read -r -u 47 _conch_order _conch_name; then
       [[ $_conch_order == worker ]] || builtin return 0
@@ -81,7 +82,11 @@ _conch_fork() {
 # shellcheck disable=SC2031,SC2034 # a job names the variables it sets
 _conch_worker() {
   _conch_base=$_conch_dir/$1 _conch_side=0 _conch_before=''
-  exec 47<"$_conch_base.wake" >"$_conch_base.event" || builtin exit
+  # shellcheck disable=SC2094 # these are pipes
+  # Each is open for both directions while it is opened for one, or the open
+  # would wait for a host that is gone.
+  exec 0<>"$_conch_base.event" >"$_conch_base.event" \
+    0<>"$_conch_base.wake" 47<"$_conch_base.wake" 0</dev/null || builtin exit
   builtin export MCP_CALL_TMPDIR=
   builtin set -m
   while :; do

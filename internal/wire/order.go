@@ -33,9 +33,14 @@ func (c *conn) enqueue(l *line) {
 	c.changed.Broadcast()
 }
 
-func (c *conn) closeQueue() {
+// closeQueue says that no line will come any more. What waits for its turn still
+// gets it, unless the input broke off: then nothing more is begun.
+func (c *conn) closeQueue(brokenOff bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if brokenOff {
+		c.queue.lines, c.queue.bytes = nil, 0
+	}
 	c.queue.closed = true
 	c.changed.Broadcast()
 }

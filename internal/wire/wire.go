@@ -104,7 +104,7 @@ func (c *conn) serve(in io.Reader) error {
 	read := make(chan error, 1)
 	go func() {
 		err := c.read(in)
-		c.closeQueue()
+		c.closeQueue(err != nil)
 		c.drain()
 		read <- err
 	}()

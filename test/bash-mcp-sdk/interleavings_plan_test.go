@@ -3,6 +3,8 @@ package batstest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -349,6 +351,8 @@ func (p *planner) kills() {
 	case k.whom == helper && p.closed:
 		// It may be gone by then.
 		return
+	case k.signal == syscall.SIGKILL && p.isStarting():
+		return
 	case k.letsFinish() && !p.isSettled():
 		p.settle()
 	}
@@ -362,6 +366,14 @@ func (p *planner) kills() {
 		}
 	}
 	p.do(fmt.Sprintf("send %v to %s", k.signal, k.whom), func(c *client) { k.strike(c) })
+}
+
+// isStarting reports whether a conch may be starting: the server's, or that of a
+// call in a call. In the moments between making its directory and having a
+// sentinel in a session of its own it can be killed with nobody left to clean up.
+func (p *planner) isStarting() bool {
+	return !slices.ContainsFunc(p.lines, func(l *line) bool { return l.awaited }) ||
+		slices.ContainsFunc(p.lines, func(l *line) bool { return strings.Contains(l.text, `"nested"`) })
 }
 
 // isSettled reports whether every call without an end has come to one.
