@@ -7,7 +7,7 @@
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit
 export MCP_TOOLS_LIST_FILE=$here/tools.json MCP_CONFIG_FILE=$here/config.json
 # shellcheck source=lib/bash-mcp-sdk/mcpserver_core.sh
-source "$here/../../lib/bash-mcp-sdk/mcpserver_core.sh"
+source "$here/../../lib/bash-mcp-sdk/mcpserver_core.sh" || exit
 
 # A call runs in a fork of this shell, and what it sets goes with it. What it
 # leaves to later calls has to be in a file.

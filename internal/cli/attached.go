@@ -144,6 +144,11 @@ func (d *dropInServer) attachNow() error {
 	d.runner, err = call.NewRunner(d.shell, call.Options{
 		Limits: d.limits, Tmp: os.TempDir(), Layout: call.Rooted, Lifeline: d.lifeline, Log: d.log(),
 	})
+	// Ends with the shell, or with this process.
+	go func() {
+		<-d.shell.RootGone()
+		d.stop()
+	}()
 	return err
 }
 
@@ -171,8 +176,9 @@ func (d *dropInServer) run(ctx context.Context, tool string, arguments json.RawM
 	}
 }
 
-// close ends what was started, and lets the shell go on.
-func (d *dropInServer) close() {
+// close ends what was started, and lets the shell go on. Whether there was an
+// error is what the shell's function fails by.
+func (d *dropInServer) close(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.runner != nil {
@@ -185,11 +191,15 @@ func (d *dropInServer) close() {
 	if d.lifeline != nil {
 		d.lifeline.Close()
 	}
+	word := "end"
+	if err != nil {
+		word = "failed"
+	}
 	if d.shell != nil {
-		d.shell.Detach()
+		d.shell.Detach(word)
 		return
 	}
-	_, _ = d.orders.WriteString("end\n")
+	_, _ = d.orders.WriteString(word + "\n")
 }
 
 // runExitHandler runs the script's EXIT trap when all else is over.
@@ -202,14 +212,17 @@ func (d *dropInServer) runExitHandler() {
 
 // attachedRequest answers one request: a line, or the id and the params of a
 // tools/call.
-func attachedRequest(what string, fields []string) error {
+func attachedRequest(what string, fields []string) (err error) {
 	d, err := newDropInServer()
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
+	defer func() { d.close(err) }()
+	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
+	// Caught for good: what a signal does is the script's to say, and the call is
+	// not cut short.
+	catchSignals()
 	d.stop = stop
 	out := os.NewFile(protocolFD, "protocol")
 	if what == "call" && len(fields) == 2 {
@@ -242,7 +255,7 @@ func (d *dropInServer) serve(ctx context.Context, in io.Reader, out io.Writer, o
 }
 
 // attachedLoop serves the client of a script that has called run_mcp_server.
-func attachedLoop() error {
+func attachedLoop() (err error) {
 	signals := catchSignals()
 	debug.SetGCPercent(400)
 	limitProcessors()
@@ -251,7 +264,7 @@ func attachedLoop() error {
 		return err
 	}
 	d.isLoop = true
-	defer d.close()
+	defer func() { d.close(err) }()
 	if err := d.attach(); err != nil {
 		return err
 	}

@@ -108,10 +108,10 @@ func (s *Server) listen() error {
 	return nil
 }
 
-// Detach tells an attached shell that nothing more will come. The server must
-// have been closed.
-func (s *Server) Detach() {
-	_, _ = s.root.orders.WriteString("end\n")
+// Detach tells an attached shell that nothing more will come: "end", or "failed".
+// The server must have been closed.
+func (s *Server) Detach(word string) {
+	_, _ = s.root.orders.WriteString(word + "\n")
 	s.watch.stop()
 	s.ear.Close()
 	s.heard.Wait()

@@ -38,8 +38,9 @@ _conch_report() {
   builtin printf '\0end\0'
 }
 
-# Reports, then forks workers until it is told to end. Fails when there are no
-# more orders without that: the host is gone. A signal that the script traps
+# Reports, then forks workers until it is told to end. Fails with 2 when it is
+# told that the host has failed, and with 1 when there are no more orders without
+# a word: the host is gone. A signal that the script traps
 # interrupts a read in POSIX mode, between two orders.
 #
 # Whoever calls this must not do so in a condition: there errexit and the ERR
@@ -50,7 +51,11 @@ _conch_serve() {
   _conch_report 1<>"$_conch_root.report"
   while :; do
     if IFS=' ' builtin read -r -u 47 _conch_order _conch_name; then
-      [[ $_conch_order == worker ]] || builtin return 0
+      case $_conch_order in
+        worker) ;;
+        failed) builtin return 2 ;;
+        *) builtin return 0 ;;
+      esac
       _conch_fork "$_conch_name"
     elif (($? <= 128)); then
       builtin return 1
@@ -164,7 +169,8 @@ _conch_ask_before() {
     >|"$_conch_base.said" 2>&1 || _conch_answer=$?
   builtin eval "builtin ${_conch_options//$'\n'/$'\n'builtin }"
   builtin echo "answered $_conch_answer" >|"$_conch_base.before"
-  ((_conch_answer == 0)) || builtin exit 0
+  # A failure whatever the host can read of the answer.
+  ((_conch_answer == 0)) || builtin exit 1
 }
 
 # --- The job of one call ----------------------------------------------------

@@ -357,7 +357,7 @@ func (w *Worker) Answer() *Answer {
 	if !w.asked {
 		return nil
 	}
-	text, err := os.ReadFile(w.base + beforeSuffix)
+	text, err := readAnswer(w.base+beforeSuffix, 64)
 	if err != nil {
 		// The shell did not come as far.
 		return nil
@@ -370,11 +370,19 @@ func (w *Worker) Answer() *Answer {
 			return nil
 		}
 	}
-	if said, err := os.Open(w.base + saidSuffix); err == nil {
-		a.Output, _ = io.ReadAll(io.LimitReader(said, maxAnswer))
-		said.Close()
-	}
+	a.Output, _ = readAnswer(w.base+saidSuffix, maxAnswer)
 	return &a
+}
+
+// readAnswer reads the beginning of a file that a hook may have put anything in
+// the place of.
+func readAnswer(path string, most int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
 }
 
 // dismiss lets a worker that no call has end by itself, so that no zombie is

@@ -163,7 +163,7 @@ _mcp_serve() {
   [[ -z ${_mcp_signal:-} ]] || _mcp_note_signal "$_mcp_signal"
   _conch_serve
   _mcp_failed=$?
-  ((_mcp_failed == 0)) ||
+  ((_mcp_failed != 1)) ||
     builtin printf 'bash-mcp-sdk: conch has ended without a word; what it ran has been stopped\n' >&2
 }
 
@@ -243,7 +243,7 @@ _mcp_set_handler() { _mcp_handler=$1; }
 # give it two seconds.
 _mcp_drop_exit_handler() {
   builtin trap - EXIT
-  if ((_mcp_failed != 0)); then
+  if ((_mcp_failed == 1)); then
     (
       builtin set +e
       _conch_exit_handler
