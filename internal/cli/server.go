@@ -62,7 +62,7 @@ func startServer(ctx context.Context, script string, args []string, flags server
 	}
 	log := s.logs.logger()
 	s.shell, err = shell.Start(ctx, shell.Options{
-		Bash: flags.bash, Script: script, Args: args, Dir: dir, Output: os.Stderr,
+		Bash: flags.bash, Script: script, Args: args, Env: findable(self), Dir: dir, Output: os.Stderr,
 		Workers: int(flags.concurrency), Lifeline: s.lifeline, Log: log,
 	})
 	if err != nil {
@@ -88,6 +88,15 @@ func startServer(ctx context.Context, script string, args []string, flags server
 		Run:    s.runner.Run, Limits: limits, Log: log,
 	})
 	return s, nil
+}
+
+// findable tells a script that sources the drop-in file where conch is, unless
+// somebody has said so.
+func findable(self string) []string {
+	if os.Getenv("CONCH_BIN") != "" {
+		return nil
+	}
+	return []string{"CONCH_BIN=" + self}
 }
 
 func checkScript(script string) error {

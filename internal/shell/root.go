@@ -161,7 +161,7 @@ func (s *Server) command(name string) *exec.Cmd {
 		s.opts.Bash, "--norc", "--noprofile", "-c", `. "$CONCH_CONTROL/` + startFile + `"`, s.opts.Script,
 	}, s.opts.Args...)
 	cmd := exec.Command("/bin/sh", args...)
-	cmd.Env = append(environment(), "CONCH_CONTROL="+s.dir, "CONCH_ROOT="+name)
+	cmd.Env = append(append(environment(), s.opts.Env...), "CONCH_CONTROL="+s.dir, "CONCH_ROOT="+name)
 	// What a script prints is never the protocol's standard output.
 	cmd.Stdout, cmd.Stderr = s.opts.Output, s.opts.Output
 	// A session of its own: no terminal, and no signals meant for this process.

@@ -34,6 +34,7 @@ type Options struct {
 	Bash     string            // the bash to run; default: bash, from PATH
 	Script   string            // the script's path, the shell's $0
 	Args     []string          // the script's arguments
+	Env      []string          // beside this process's environment, "name=value"
 	Dir      string            // a private directory for control files, on a tmpfs at best
 	Output   *os.File          // what the script prints while it is sourced, on either descriptor
 	Workers  int               // how many calls may run at once; at least 1
