@@ -102,7 +102,7 @@ func (l *line) lasts() bool { return l.tool == "slow" || l.tool == "stubborn" }
 
 // judgeLast tells what is wrong with what the script does at its end.
 func (p *interleaving) judgeLast(record map[string]int) (faults []string) {
-	if !p.kill.endsShell() && p.served() && record["exit"] != 1 {
+	if !p.kill.endsShell() && (p.kill == kill{} || p.served()) && record["exit"] != 1 {
 		faults = append(faults, "the script's EXIT trap did not run")
 	}
 	if p.kill == (kill{}) && record["over"] != 1 {
@@ -112,11 +112,6 @@ func (p *interleaving) judgeLast(record map[string]int) (faults []string) {
 		faults = append(faults, "the script went on after run_mcp_server")
 	}
 	return faults
-}
-
-// served reports whether run_mcp_server was surely called before any signal.
-func (p *interleaving) served() bool {
-	return p.kill == kill{} || slices.ContainsFunc(p.lines, func(l *line) bool { return l.awaited || l.begun })
 }
 
 // judgeWords tells what is wrong with what the server says beside the protocol.

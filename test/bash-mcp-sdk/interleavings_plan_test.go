@@ -347,7 +347,10 @@ func (p *planner) kills() {
 		{syscall.SIGKILL, group}, {syscall.SIGKILL, shell}, {syscall.SIGKILL, helper},
 	}
 	k := kills[p.rand.IntN(len(kills))]
+	early := k.signal == syscall.SIGTERM && !p.served()
 	switch {
+	case early:
+		p.cancelEndless()
 	case k.whom == helper && p.closed:
 		// It may be gone by then.
 		return
@@ -366,6 +369,15 @@ func (p *planner) kills() {
 		}
 	}
 	p.do(fmt.Sprintf("send %v to %s", k.signal, k.whom), func(c *client) { k.strike(c) })
+	if early && !p.closed {
+		// While Bash sets a trap it loses the signal.
+		p.close()
+	}
+}
+
+// served reports whether run_mcp_server is surely under way.
+func (p *interleaving) served() bool {
+	return slices.ContainsFunc(p.lines, func(l *line) bool { return l.awaited || l.begun })
 }
 
 // isStarting reports whether a conch may be starting: the server's, or that of a
