@@ -15,7 +15,8 @@ type Format struct {
 	Name     string // the framework's, in lower case
 	File     string // the name under which scripts source the framework's library
 	Text     string
-	Protocol int // what the file speaks with conch, as its _mcp_protocol says
+	Mark     string // what every library of the framework's has in it, and little else
+	Protocol int    // what the file speaks with conch, as its _mcp_protocol says
 }
 
 // BashMCPSDKProtocol numbers what the file for bash-mcp-sdk and the conch that
@@ -26,6 +27,6 @@ const BashMCPSDKProtocol = 1
 // Formats lists the formats there are, by name.
 func Formats() []Format {
 	return []Format{
-		{Name: "bash-mcp-sdk", File: "mcpserver_core.sh", Text: bashMCPSDK, Protocol: BashMCPSDKProtocol},
+		{Name: "bash-mcp-sdk", File: "mcpserver_core.sh", Text: bashMCPSDK, Mark: "run_mcp_server()", Protocol: BashMCPSDKProtocol},
 	}
 }

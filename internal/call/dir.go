@@ -27,12 +27,13 @@ type dirs struct {
 	base     string // holds all of this server's, or those that no call has
 	roots    string // the beginning of the roots' paths, of calls that have one
 	layout   Layout
+	refused  error // why no directory may be made: it would be on no record
 	lifeline *process.Lifeline
 	log      *slog.Logger
 	count    atomic.Int64
 
-	spare   chan string // empty directories that wait for a call
-	trash   chan string // directories that wait for their removal
+	spare   chan string  // empty directories that wait for a call
+	trash   chan trashed // directories that wait for their removal
 	closing chan struct{}
 	closed  chan struct{}
 }
@@ -46,6 +47,7 @@ const (
 )
 
 // newDirs puts the calls' directories below tmp and on the lifeline's record.
+// Where they cannot be, calls have none, and do not run.
 func newDirs(tmp string, layout Layout, l *process.Lifeline, log *slog.Logger) (*dirs, error) {
 	tmp, err := filepath.Abs(tmp)
 	if err != nil {
@@ -55,14 +57,10 @@ func newDirs(tmp string, layout Layout, l *process.Lifeline, log *slog.Logger) (
 	d := &dirs{
 		tmp: tmp, base: filepath.Join(tmp, "conch-"+id), roots: filepath.Join(tmp, "mcp-call."+id),
 		layout: layout, lifeline: l, log: log,
-		spare: make(chan string, 16), trash: make(chan string, 64),
+		spare: make(chan string, 16), trash: make(chan trashed, 64),
 		closing: make(chan struct{}), closed: make(chan struct{}),
 	}
-	for _, path := range []string{d.base, d.roots + "*"} {
-		if err := l.Remove(path); err != nil {
-			return nil, err
-		}
-	}
+	d.refused = errors.Join(l.Remove(d.base), l.Remove(d.roots+"*"))
 	go func() {
 		defer close(d.closed)
 		for {
@@ -93,10 +91,14 @@ func (d *dirs) take() (string, error) {
 			return d.inner(outer), nil
 		}
 		// Somebody cleans up here. Make a new one.
-		d.remove(spare)
+		d.remove(trashed{spare, spare})
 	default:
 	}
-	if err := d.make(outer); err != nil {
+	err := d.refused
+	if err == nil {
+		err = d.make(outer)
+	}
+	if err != nil {
 		return "", fmt.Errorf("cannot create its call directory in %s: %w", d.tmp, err)
 	}
 	return d.inner(outer), nil
@@ -125,7 +127,7 @@ func (d *dirs) make(outer string) error {
 		return err
 	}
 	if err := os.Mkdir(d.inner(outer), 0o700); err != nil {
-		d.remove(outer)
+		d.remove(trashed{outer, outer})
 		return err
 	}
 	return nil
@@ -153,19 +155,22 @@ func (d *dirs) makeBase() error {
 // drop makes the directory of a call disappear.
 func (d *dirs) drop(inner string) {
 	outer := d.outer(inner)
-	if !d.lifeline.HasOrphans() && d.isUnused(outer) && d.recycle(outer) {
+	// A script that was attached to has its orphans adopted elsewhere: nobody
+	// knows then who may still be in a directory.
+	if d.layout == Flat && !d.lifeline.HasOrphans() && d.isUnused(outer) && d.recycle(outer) {
 		return
 	}
 	old := d.name("old")
 	if d.rename(outer, old) != nil {
 		// Out of sight is not to be had: gone at once then.
-		d.remove(outer)
+		d.remove(trashed{outer, outer})
 		return
 	}
+	t := trashed{old, outer}
 	select {
-	case d.trash <- old:
+	case d.trash <- t:
 	default:
-		d.remove(old)
+		d.remove(t)
 	}
 }
 
@@ -197,7 +202,7 @@ func (d *dirs) recycle(outer string) bool {
 	select {
 	case d.spare <- spare:
 	default:
-		d.remove(spare)
+		d.remove(trashed{spare, spare})
 	}
 	return true
 }
@@ -224,9 +229,12 @@ func isPristine(path string, entries int) bool {
 	return count == entries
 }
 
-func (d *dirs) remove(path string) {
-	if err := process.RemoveTree(path); err != nil {
-		d.log.Warn("cannot remove a call's directory", "err", err)
+// trashed is a directory to be removed, and the path its call knew it by.
+type trashed struct{ path, known string }
+
+func (d *dirs) remove(t trashed) {
+	if err := process.RemoveTree(t.path); err != nil {
+		d.log.Warn(fmt.Sprintf("Cannot remove call directory %s: %v", t.known, err))
 	}
 }
 
@@ -234,5 +242,5 @@ func (d *dirs) remove(path string) {
 func (d *dirs) close() {
 	close(d.closing)
 	<-d.closed
-	d.remove(d.base)
+	d.remove(trashed{d.base, d.base})
 }

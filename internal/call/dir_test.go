@@ -176,3 +176,18 @@ func eventually(t *testing.T, what string, condition func() bool) {
 		}
 	}
 }
+
+func TestADirectoryThatCannotBeRemovedIsNamedAsItsCallKnewIt(t *testing.T) {
+	l, _ := newLifeline(t)
+	for _, layout := range []Layout{Flat, Rooted} {
+		var log strings.Builder
+		d, err := newDirs(t.TempDir(), layout, l, slog.New(slog.NewTextHandler(&log, nil)))
+		must(t, err)
+		// No system removes a directory by that name.
+		d.remove(trashed{path: t.TempDir() + "/.", known: "/its/name"})
+		d.close()
+		if !strings.Contains(log.String(), "Cannot remove call directory /its/name: ") {
+			t.Errorf("the log says %q", log.String())
+		}
+	}
+}

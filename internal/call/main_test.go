@@ -32,7 +32,6 @@ func TestMain(m *testing.M) {
 func newLifeline(t testing.TB) (l *process.Lifeline, control string) {
 	t.Helper()
 	control = filepath.Join(t.TempDir(), "control")
-	must(t, os.Mkdir(control, 0o700))
 	l, err := process.NewLifeline(control, []string{os.Args[0], roleSentinel})
 	must(t, err)
 	t.Cleanup(l.Close)

@@ -80,7 +80,10 @@ func (r *Runner) RunHook(what, failed string, job shell.Job, out io.Writer) {
 }
 
 func (r *Runner) runFunction(job shell.Job, out io.Writer) error {
-	w, err := r.shell.Extra()
+	deadline := time.Now().Add(hookLimit)
+	ctx, cancel := context.WithDeadline(context.Background(), deadline)
+	defer cancel()
+	w, err := r.shell.Extra(ctx)
 	if err != nil {
 		return fmt.Errorf("get a shell for %s: %w", job.Function, err)
 	}
@@ -92,7 +95,7 @@ func (r *Runner) runFunction(job shell.Job, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	status, err := waitUntil(w, time.Now().Add(hookLimit))
+	status, err := waitUntil(w, deadline)
 	contain(w.Group())
 	p.stop()
 	if drained := w.Drain(out); err == nil {

@@ -48,8 +48,9 @@ type dropInServer struct {
 	connection connectionFlags
 	workers    int
 	orders     *os.File
-	isLoop     bool   // it serves the script's client, and does not answer one request alone
-	stop       func() // ends all that goes on
+	isLoop     bool        // it serves the script's client, and does not answer one request alone
+	stop       func()      // ends all that goes on
+	signal     unix.Signal // that has ended it, if one has
 
 	mu       sync.Mutex // held while it attaches
 	tried    bool
@@ -94,6 +95,12 @@ func (d *dropInServer) readFlags() error {
 	if flags.NArg() > 0 {
 		return fmt.Errorf("$CONCH_FLAGS: %q is no flag", flags.Arg(0))
 	}
+	if maxOutput < 1 {
+		return errors.New("$CONCH_FLAGS: --max-output must be at least 1")
+	}
+	if err := d.connection.check(); err != nil {
+		return fmt.Errorf("$CONCH_FLAGS: %w", err)
+	}
 	d.limits = call.Limits{Timeout: time.Duration(timeout), MaxOutput: int64(maxOutput)}
 	concurrency := count(1)
 	if text := os.Getenv("MCP_CONCURRENCY"); text != "" {
@@ -102,7 +109,7 @@ func (d *dropInServer) readFlags() error {
 		}
 	}
 	d.workers = int(concurrency)
-	return d.connection.check()
+	return nil
 }
 
 func (d *dropInServer) log() *slog.Logger { return slog.New(d.journal) }
@@ -120,16 +127,9 @@ func (d *dropInServer) attach() error {
 }
 
 func (d *dropInServer) attachNow() error {
-	dir, err := os.MkdirTemp(controlParent(), "conch-")
-	if err != nil {
-		return fmt.Errorf("make the control directory: %w", err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find conch itself: %w", err)
-	}
-	if d.lifeline, err = process.NewLifeline(dir, []string{self, sentinelCommand}); err != nil {
-		_ = process.RemoveTree(dir)
+	var dir string
+	var err error
+	if d.lifeline, _, dir, err = newLifeline(); err != nil {
 		return err
 	}
 	d.shell, err = shell.Attach(context.Background(), shell.Attachment{
@@ -152,9 +152,10 @@ func (d *dropInServer) attachNow() error {
 	return err
 }
 
-// exists reports whether the shell has a function for the tool.
+// exists reports whether the shell has a function for the tool. Where the shell
+// cannot be asked, to run it will tell why.
 func (d *dropInServer) exists(tool string) bool {
-	return d.attach() == nil && d.shell.Script().Functions["tool_"+tool]
+	return d.attach() != nil || d.shell.Script().Functions["tool_"+tool]
 }
 
 func (d *dropInServer) run(ctx context.Context, tool string, arguments json.RawMessage) (call.Outcome, error) {
@@ -192,8 +193,12 @@ func (d *dropInServer) close(err error) {
 		d.lifeline.Close()
 	}
 	word := "end"
-	if err != nil {
+	switch {
+	case err != nil:
 		word = "failed"
+	case d.signal != 0:
+		// The shell has got it too, and may have been told of it too early.
+		word += " " + strings.TrimPrefix(unix.SignalName(d.signal), "SIG")
 	}
 	if d.shell != nil {
 		d.shell.Detach(word)
@@ -207,6 +212,7 @@ func (d *dropInServer) runExitHandler() {
 	if !d.isLoop || !d.shell.Script().Functions[exitHandler] {
 		return
 	}
+	d.shell.Last()
 	d.runner.RunHook("Chained caller EXIT trap", "failed", shell.Job{Function: exitHandler}, os.Stderr)
 }
 
@@ -264,15 +270,16 @@ func attachedLoop() (err error) {
 		return err
 	}
 	d.isLoop = true
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	// Before there is a shell whose end it could be called for.
+	d.stop = cancel
 	defer func() { d.close(err) }()
 	if err := d.attach(); err != nil {
 		return err
 	}
 	d.journal.write("INFO", "MCP Server starting...")
 	defer d.journal.write("INFO", "MCP Server shutting down")
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	d.stop = cancel
 	in, restore := pollableStdin()
 	defer restore()
 	client := newInterruptible(in)
@@ -313,7 +320,8 @@ func (d *dropInServer) watchEnd(signals <-chan os.Signal, stop, endReading func(
 			case <-said:
 				said = nil
 				endReading()
-			case <-signals:
+			case sig := <-signals:
+				d.signal = sig.(unix.Signal)
 				d.runner.Stopping()
 				stop()
 				return

@@ -1,5 +1,6 @@
-// Package cli is the conch command: one file for each subcommand, which parses
-// flags, puts the other packages together and reports.
+// Package cli is the conch command: a file for each subcommand, which parses
+// flags, puts the other packages together and reports, and the requests of the
+// drop-in file, which are no subcommands.
 package cli
 
 import (

@@ -150,7 +150,7 @@ func printError(out io.Writer, id string, code int64, text string, data json.Raw
 		if !json.Valid(data) {
 			return errors.New("the data of an error must be JSON")
 		}
-		body = append(append(body, `,"data":`...), message.Unshield(data)...)
+		body = append(append(body, `,"data":`...), data...)
 	}
 	return printEnvelope(out, id, `"error":`, append(body, '}'))
 }
@@ -162,7 +162,7 @@ func printEnvelope(out io.Writer, id, member string, value json.RawMessage) erro
 		return fmt.Errorf("the id of a response must be JSON, not %q", message.Clip(id))
 	}
 	line.WriteString("," + member)
-	if err := json.Compact(&line, message.Unshield(value)); err != nil {
+	if err := json.Compact(&line, value); err != nil {
 		return errors.New("the result of a response must be JSON")
 	}
 	line.WriteString("}\n")

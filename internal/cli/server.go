@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/conch-mcp/conch/internal/call"
 	"github.com/conch-mcp/conch/internal/catalog/bashsdk"
@@ -48,16 +51,8 @@ func startServer(ctx context.Context, script string, args []string, flags server
 			err = &exitError{1, err}
 		}
 	}()
-	dir, err := os.MkdirTemp(controlParent(), "conch-")
-	if err != nil {
-		return nil, fmt.Errorf("make the control directory: %w", err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find conch itself: %w", err)
-	}
-	if s.lifeline, err = process.NewLifeline(dir, []string{self, sentinelCommand}); err != nil {
-		_ = process.RemoveTree(dir)
+	self, dir := "", ""
+	if s.lifeline, self, dir, err = newLifeline(); err != nil {
 		return nil, err
 	}
 	log := s.logs.logger()
@@ -116,20 +111,34 @@ func checkScript(script string) error {
 	return f.Close()
 }
 
+// newLifeline starts the lifeline of a new control directory. self is the path
+// of conch.
+func newLifeline() (l *process.Lifeline, self, dir string, err error) {
+	if self, err = os.Executable(); err != nil {
+		return nil, "", "", fmt.Errorf("find conch itself: %w", err)
+	}
+	parent, err := controlParent()
+	if err != nil {
+		return nil, "", "", err
+	}
+	dir = filepath.Join(parent, "conch-"+rand.Text()[:12])
+	l, err = process.NewLifeline(dir, []string{self, sentinelCommand})
+	return l, self, dir, err
+}
+
 // controlParent is where control files go: in memory, where the system has
-// such a place.
-func controlParent() string {
+// such a place. The path is absolute, since others read it from elsewhere.
+func controlParent() (string, error) {
 	for _, dir := range []string{os.Getenv("XDG_RUNTIME_DIR"), "/dev/shm"} {
-		if dir == "" || !filepath.IsAbs(dir) {
-			continue
-		}
-		// Only a trial tells whether one may write there.
-		if trial, err := os.MkdirTemp(dir, "conch-"); err == nil {
-			os.Remove(trial)
-			return dir
+		if filepath.IsAbs(dir) && unix.Access(dir, unix.W_OK|unix.X_OK) == nil {
+			return dir, nil
 		}
 	}
-	return os.TempDir()
+	dir, err := filepath.Abs(os.TempDir())
+	if err != nil {
+		return "", fmt.Errorf("find the temporary directory: %w", err)
+	}
+	return dir, nil
 }
 
 // file is the path of one of the server's two files: the flag's, the script's,

@@ -79,6 +79,11 @@ func vendor(out io.Writer, dir *vendoring.Directory, format string, paths []stri
 		return err
 	}
 	for _, x := range plan.Differences {
+		if err := x.Loss(); err != nil {
+			return err
+		}
+	}
+	for _, x := range plan.Differences {
 		if err := dir.Write(x); err != nil {
 			return &exitError{1, err}
 		}

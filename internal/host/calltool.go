@@ -188,6 +188,9 @@ func (c toolCall) hookEnd(end *call.HookEnd) (text, line string) {
 	tool, output := c.tool.Name, clean(end.Output)
 	switch end.How {
 	case call.HookRefused:
+		if output == "" && !c.host.opts.BashSDK {
+			output = fmt.Sprintf("mcp_before_tool_call refused with status %d and printed nothing", end.Status)
+		}
 		return c.failure(output), fmt.Sprintf("before-tool hook refused tool %s (status %d)", tool, end.Status)
 	case call.HookExited:
 		text = fmt.Sprintf("mcp_before_tool_call ended the call instead of returning; tool %s did not run.", tool)

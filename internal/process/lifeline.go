@@ -3,6 +3,7 @@ package process
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -52,15 +53,21 @@ type Lifeline struct {
 }
 
 // NewLifeline starts a sentinel by running command with dir as its last
-// argument; command must end up in [Sentinel]. dir must exist, be private to
-// this user, and is itself removed by the sentinel.
+// argument; command must end up in [Sentinel]. dir must not exist: it is made
+// once there is a sentinel that will remove it.
 func NewLifeline(dir string, command []string) (*Lifeline, error) {
 	l := &Lifeline{dir: dir, command: command, record: map[int]Group{}, spared: map[Group]bool{}, done: make(chan struct{})}
 	var err error
 	if l.reaper, err = newReaper(); err != nil {
 		return nil, err
 	}
+	if err := l.start(); err != nil {
+		l.reaper.close()
+		return nil, err
+	}
 	if err := l.open(); err != nil {
+		l.hold.Close()
+		<-l.ended
 		l.reaper.close()
 		return nil, err
 	}
@@ -68,8 +75,11 @@ func NewLifeline(dir string, command []string) (*Lifeline, error) {
 	return l, nil
 }
 
-// open makes the records and starts the first sentinel.
+// open makes the directory and the records, and has the sentinel open them.
 func (l *Lifeline) open() (err error) {
+	if err = os.Mkdir(l.dir, 0o700); err != nil {
+		return fmt.Errorf("make the control directory: %w", err)
+	}
 	if l.groups, err = create(filepath.Join(l.dir, groupsFile)); err != nil {
 		return err
 	}
@@ -77,10 +87,17 @@ func (l *Lifeline) open() (err error) {
 		l.groups.Close()
 		return err
 	}
-	if err := l.start(); err != nil {
+	if err = l.begin(); err != nil {
 		l.groups.Close()
 		l.trees.Close()
-		return err
+	}
+	return err
+}
+
+// begin tells the sentinel that the records are there.
+func (l *Lifeline) begin() error {
+	if _, err := l.hold.Write([]byte{'\n'}); err != nil {
+		return fmt.Errorf("tell the sentinel where to look: %w", err)
 	}
 	return nil
 }
@@ -145,6 +162,9 @@ func (l *Lifeline) restart() bool {
 		}
 		l.hold.Close()
 		err := l.start()
+		if err == nil {
+			err = l.begin()
+		}
 		l.mu.Unlock()
 		if err == nil {
 			return true
@@ -227,10 +247,13 @@ func (l *Lifeline) Close() {
 // the trees that the lifeline at dir has on record, dir last. It is the whole
 // life of the process that [NewLifeline] starts.
 func Sentinel(dir string) error {
+	// A newline says that the records are there; an end without one, that they
+	// may not be: the lifeline was killed while it made them.
+	_, _ = os.Stdin.Read(make([]byte, 1))
 	// Opened now, they stay what they are whatever becomes of the directory.
 	records, err := openRecords(dir)
 	if err != nil {
-		return err
+		return errors.Join(err, RemoveTree(dir))
 	}
 	for buf := make([]byte, 64); ; {
 		if _, err := os.Stdin.Read(buf); err != nil {

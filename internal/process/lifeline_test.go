@@ -29,7 +29,6 @@ type holder struct {
 func startHolder(t *testing.T) *holder {
 	t.Helper()
 	h := &holder{t: t, dir: filepath.Join(t.TempDir(), "control")}
-	must(t, os.Mkdir(h.dir, 0o700))
 	h.cmd = exec.Command(os.Args[0], roleHolder, h.dir)
 	h.cmd.Stderr = os.Stderr
 	in, err := h.cmd.StdinPipe()
@@ -262,5 +261,19 @@ func TestGroupsAreReadFromTheRecordHoweverItWasWritten(t *testing.T) {
 	}
 	if _, err := openRecords(t.TempDir()); err == nil {
 		t.Error("records that are not there are opened")
+	}
+}
+
+func TestADirectoryWhoseRecordsWereNeverMadeGoes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "control")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	sentinel := exec.Command(os.Args[0], roleSentinel, dir)
+	// No input: whoever was to make the records is gone. How it ends does not
+	// matter; in these tests it is killed by itself.
+	_ = sentinel.Run()
+	if !missing(dir) {
+		t.Error("the directory is left")
 	}
 }

@@ -48,7 +48,7 @@ func Attach(ctx context.Context, a Attachment) (*Server, error) {
 	}
 	s.watch = watch
 	if err := s.greet(ctx); err != nil {
-		watch.stop()
+		s.stopListening()
 		return nil, err
 	}
 	s.idle = newIdler(a.Idle, s.dismissIdle)
@@ -108,12 +108,23 @@ func (s *Server) listen() error {
 	return nil
 }
 
-// Detach tells an attached shell that nothing more will come: "end", or "failed".
+// Last tells an attached shell that its EXIT trap has its turn now.
+func (s *Server) Last() { _, _ = s.root.orders.WriteString("last\n") }
+
+// Detach tells an attached shell that nothing more will come: "end", with the
+// name of the signal that has ended the server behind it, or "failed".
 // The server must have been closed.
 func (s *Server) Detach(word string) {
 	_, _ = s.root.orders.WriteString(word + "\n")
+	s.stopListening()
+}
+
+// stopListening waits for what watches an attached shell and listens to it.
+func (s *Server) stopListening() {
 	s.watch.stop()
-	s.ear.Close()
+	if s.ear != nil {
+		s.ear.Close()
+	}
 	s.heard.Wait()
 }
 
@@ -130,11 +141,12 @@ func (s *Server) dismissIdle() {
 }
 
 // Extra returns a worker beside those of the pool, for a function that runs
-// while calls do. It ends with [Server.Drop].
-func (s *Server) Extra() (*Worker, error) {
+// while calls do. It ends with [Server.Drop]. It does not start a root shell that
+// is gone: what a call leaves to be done is no reason to run the script again.
+func (s *Server) Extra(ctx context.Context) (*Worker, error) {
 	select {
 	case slot := <-s.extra:
-		w, err := s.forkExtra(slot)
+		w, err := s.forkExtra(ctx, slot)
 		if err != nil {
 			s.extra <- slot
 		}
@@ -144,17 +156,19 @@ func (s *Server) Extra() (*Worker, error) {
 	}
 }
 
-func (s *Server) forkExtra(slot int) (*Worker, error) {
+func (s *Server) forkExtra(ctx context.Context, slot int) (*Worker, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.reviveRoot(s.life); err != nil {
-		return nil, err
+	select {
+	case <-s.root.done:
+		return nil, errRootGone
+	default:
 	}
-	w, err := s.orderWorker(s.life, slot)
+	w, err := s.orderWorker(ctx, slot)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.ready(s.life); err != nil {
+	if err := w.ready(ctx); err != nil {
 		w.discard()
 		return nil, err
 	}

@@ -51,9 +51,6 @@ func tryStart(t *testing.T, script string, workers int) (*Server, error) {
 		t.Fatal(err)
 	}
 	control := filepath.Join(dir, "control")
-	if err := os.Mkdir(control, 0o700); err != nil {
-		t.Fatal(err)
-	}
 	lifeline, err := process.NewLifeline(control, []string{os.Args[0], roleSentinel})
 	if err != nil {
 		t.Fatal(err)

@@ -38,25 +38,26 @@ _conch_report() {
   builtin printf '\0end\0'
 }
 
-# Reports, then forks workers until it is told to end. Fails with 2 when it is
-# told that the host has failed, and with 1 when there are no more orders without
-# a word: the host is gone. A signal that the script traps
-# interrupts a read in POSIX mode, between two orders.
+# Reports, then does what it is told: "worker NAME"; "last", the script's EXIT
+# trap has its turn; "end [SIGNAL]"; "failed". Leaves the last word in
+# _conch_order, the signal that the host has got in _conch_name, and 1 in
+# _conch_last after "last". Fails when there are no more orders without a last
+# word: the host is gone. A signal that the script traps interrupts a read in
+# POSIX mode, between two orders.
 #
 # Whoever calls this must not do so in a condition: there errexit and the ERR
 # trap would be without effect, in every fork.
 _conch_serve() {
-  builtin local _conch_order _conch_name
+  _conch_order='' _conch_name='' _conch_last=''
   # For reading too, or the open would wait for a host that is gone.
   _conch_report 1<>"$_conch_root.report"
-  while :; do
+  while ((1)); do
     if IFS=' ' builtin read -r -u 47 _conch_order _conch_name; then
       case $_conch_order in
-        worker) ;;
-        failed) builtin return 2 ;;
+        worker) _conch_fork "$_conch_name" ;;
+        last) _conch_last=1 ;;
         *) builtin return 0 ;;
       esac
-      _conch_fork "$_conch_name"
     elif (($? <= 128)); then
       builtin return 1
     fi
@@ -93,8 +94,9 @@ _conch_worker() {
   exec 0<>"$_conch_base.event" >"$_conch_base.event" \
     0<>"$_conch_base.wake" 47<"$_conch_base.wake" 0</dev/null || builtin exit
   builtin export MCP_CALL_TMPDIR=
+  _conch_drop_stale
   builtin set -m
-  while :; do
+  while ((1)); do
     (
       _conch_turn
       [[ -z $_conch_restore ]] || builtin eval "$_conch_restore"
@@ -111,6 +113,18 @@ _conch_worker() {
     elif ((_conch_status == 244)); then
       builtin exit
     fi
+  done
+}
+
+# Takes away the arguments of the call that this is forked from, where a call
+# has made another: they were never checked for the new one. _conch_stale lists
+# more that is not to reach calls, where it is set.
+_conch_drop_stale() {
+  builtin local _conch_name
+  for _conch_name in ${_conch_names[@]+"${_conch_names[@]}"} ${_conch_stale[@]+"${_conch_stale[@]}"}; do
+    case $_conch_name in
+      arg_*) builtin unset -v "$_conch_name" ;;
+    esac
   done
 }
 
@@ -167,7 +181,11 @@ _conch_ask_before() {
   builtin echo running >|"$_conch_base.before"
   mcp_before_tool_call "${_conch_function#tool_}" "$_conch_arguments" \
     >|"$_conch_base.said" 2>&1 || _conch_answer=$?
-  builtin eval "builtin ${_conch_options//$'\n'/$'\n'builtin }"
+  # The hook may have turned on what speaks of each command.
+  {
+    builtin set +xv
+    builtin eval "builtin ${_conch_options//$'\n'/$'\n'builtin }"
+  } 2>/dev/null
   builtin echo "answered $_conch_answer" >|"$_conch_base.before"
   # A failure whatever the host can read of the answer.
   ((_conch_answer == 0)) || builtin exit 1
@@ -211,6 +229,7 @@ _conch_take_more() {
     _conch_line=${_conch_lines[_conch_i]}
     _conch_name=${_conch_line%% *}
     _conch_name=${_conch_name#[=:]}
+    _conch_names[${#_conch_names[@]}]=$_conch_name
     _conch_forget "$_conch_name" || _conch_name=_conch_ignored
     case $_conch_line in
       :*) _conch_take_array "${_conch_line#* }" ;;
@@ -254,14 +273,15 @@ fi
 # _conch_restore how a tool gets it back. errexit it does not get back: a tool
 # goes on after a command that fails, as in a function called from `if`.
 _conch_set_aside() {
+  builtin local _conch_option
   # The redirections of exec would not last behind `builtin`.
   _conch_restore=$(builtin declare -f exec)
   builtin unset -f exec
   [[ -z $_conch_traps ]] || _conch_restore+=$'\n'$_conch_traps
-  case $1 in *E*) _conch_restore+=$'\nbuiltin set -E' ;; esac
-  case $1 in *T*) _conch_restore+=$'\nbuiltin set -T' ;; esac
-  case $1 in *v*) _conch_restore+=$'\nbuiltin set -v' ;; esac
-  case $1 in *x*) _conch_restore+=$'\nbuiltin set -x' ;; esac
+  # Not by a pattern of case, to which E and e may be the same (nocasematch).
+  for _conch_option in E T v x; do
+    [[ ${1%%"$_conch_option"*} == "$1" ]] || _conch_restore+=$'\nbuiltin set -'$_conch_option
+  done
 }
 
 # Some variables this file has to set, or they would undo it: TMOUT ends a read

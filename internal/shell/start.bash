@@ -50,6 +50,8 @@ _conch_begin() {
     builtin set +exvET
   } 2>/dev/null
   [[ -z ${_conch_served-} ]] || builtin exit "$_conch_status"
+  # A subshell of the script's has served, and the host is done.
+  [[ -p $_conch_root.orders ]] || builtin exit "$_conch_status"
   _conch_read=1
   ((_conch_status == 0)) || builtin exit "$_conch_status"
 

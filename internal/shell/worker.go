@@ -335,11 +335,26 @@ func (w *Worker) note(kind string, number int) {
 // come waits for a worker that was just ordered: for its shell, told of by the
 // root shell, and its first subshell, in either order.
 func (w *Worker) come(ctx context.Context) error {
-	if err := w.listen(ctx, func() bool { return w.shell != 0 && w.waiting }); err != nil {
-		return err
+	for w.shell == 0 || !w.waiting {
+		kind, number, err := w.next(ctx, time.Now().Add(lifeSign))
+		switch {
+		case errors.Is(err, ErrNotYet) && ctx.Err() == nil:
+			// It may have died before it could open its end of the events.
+			if w.shell != 0 && errors.Is(unix.Kill(int(w.shell), 0), unix.ESRCH) {
+				return ErrLost
+			}
+		case err != nil:
+			return err
+		default:
+			w.note(kind, number)
+		}
 	}
 	return w.server.lifeline.Record(w.shellSlot(), w.shell)
 }
+
+// lifeSign is how often it is looked whether a worker that was forked, and has
+// not come yet, is still alive.
+const lifeSign = 100 * time.Millisecond
 
 // An Answer is what mcp_before_tool_call made of a call.
 type Answer struct {

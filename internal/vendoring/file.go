@@ -1,6 +1,7 @@
 package vendoring
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type Difference struct {
 	Missing bool
 	got     []byte
 	want    string
+	mark    string // what is in every file that may be replaced
 	place   string // where the file is, without links
 	mode    fs.FileMode
 }
@@ -31,6 +33,16 @@ type Difference struct {
 // takes it.
 func (x Difference) Diff() []byte {
 	return diff.Diff("a/"+x.Path, x.got, "b/"+x.Path, []byte(x.want))
+}
+
+// Loss tells what would be lost if the file were put right: one that is there by
+// another name than its format's, and is no library, is a script that was named
+// by mistake.
+func (x Difference) Loss() error {
+	if len(x.got) == 0 || bytes.Contains(x.got, []byte(x.mark)) {
+		return nil
+	}
+	return fmt.Errorf("%s is no library, and would be lost; remove it first if it is to be replaced", x.Path)
 }
 
 // compare enters a file among the differences unless it holds the text.

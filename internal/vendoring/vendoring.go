@@ -170,8 +170,12 @@ func (d *Directory) compareRecorded(c *Comparison, r Release, formats map[string
 		}
 		for _, path := range formats[name].Paths {
 			c.Files++
+			known := len(c.Differences)
 			if err := d.compare(c, path, f.Text); err != nil {
 				return err
+			}
+			if len(c.Differences) > known && filepath.Base(path) != f.File {
+				c.Differences[known].mark = f.Mark
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 // queue holds the lines that wait for their turn. The connection's mu guards it.
 type queue struct {
 	lines  []*line
+	asking int      // how many of them are no notifications
 	bytes  int      // what they hold
 	taking *request // has left lines, and has neither been admitted nor refused yet
 	closed bool     // no line will come any more
@@ -26,10 +27,13 @@ func (c *conn) enqueue(l *line) {
 	defer c.mu.Unlock()
 	q := &c.queue
 	c.wait(c.ctx, func() bool {
-		return len(q.lines) == 0 || len(q.lines) < maxInFlight && q.bytes+len(l.text) <= maxInFlightBytes
+		return len(q.lines) == 0 || q.asking < maxInFlight && q.bytes+l.size() <= maxInFlightBytes
 	})
 	q.lines = append(q.lines, l)
-	q.bytes += len(l.text)
+	q.bytes += l.size()
+	if l.asks() {
+		q.asking++
+	}
 	c.changed.Broadcast()
 }
 
@@ -39,7 +43,7 @@ func (c *conn) closeQueue(brokenOff bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if brokenOff {
-		c.queue.lines, c.queue.bytes = nil, 0
+		c.queue.lines, c.queue.asking, c.queue.bytes = nil, 0, 0
 	}
 	c.queue.closed = true
 	c.changed.Broadcast()
@@ -116,9 +120,20 @@ func (c *conn) calls() (n int) {
 func (q *queue) remove(at int) *line {
 	l := q.lines[at]
 	q.lines = slices.Delete(q.lines, at, at+1)
-	q.bytes -= len(l.text)
+	q.bytes -= l.size()
+	if l.asks() {
+		q.asking--
+	}
 	return l
 }
+
+// asks reports whether a line is answered. Others may be as many as there is
+// room for: a client that cancels what has ended long since must not keep what
+// it cancels next from being read.
+func (l *line) asks() bool { return l.err != nil || l.message.Kind != message.Notification }
+
+// size is what a line in the queue holds, itself included.
+func (l *line) size() int { return len(l.text) + 512 }
 
 // taken says that r has been admitted, or is being refused.
 func (q *queue) taken(r *request) {

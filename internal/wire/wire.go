@@ -105,7 +105,7 @@ func (c *conn) serve(in io.Reader) error {
 	go func() {
 		err := c.read(in)
 		c.closeQueue(err != nil)
-		c.drain()
+		c.drain(err != nil)
 		read <- err
 	}()
 	var err error
@@ -202,14 +202,28 @@ func (c *conn) ended() bool {
 // answered reports whether nothing is in flight, nor waits for its turn.
 func (c *conn) answered() bool { return c.idle() && c.queue.ended }
 
+// unread is how long replies may wait to be read once the input broke off: who
+// has it broken off may have stopped reading.
+const unread = time.Second
+
 // drain waits for the requests in flight after the input has ended. Those that
-// take too long are told so.
-func (c *conn) drain() {
+// take too long are told so. When it broke off, a client that does not read holds
+// up the end no longer than for a moment.
+func (c *conn) drain(brokenOff bool) {
 	ctx, cancel := context.WithTimeout(c.ctx, c.opts.Drain)
 	defer cancel()
 	defer c.tellEnd()
 	c.mu.Lock()
-	if c.wait(ctx, c.answered) || c.ctx.Err() != nil {
+	done := c.answered
+	if brokenOff {
+		done = c.ended
+	}
+	if c.wait(ctx, done) || c.ctx.Err() != nil {
+		if brokenOff {
+			reading, stop := context.WithTimeout(c.ctx, unread)
+			defer stop()
+			c.wait(reading, c.answered)
+		}
 		c.mu.Unlock()
 		return
 	}

@@ -26,29 +26,35 @@ _mcp_protocol=1
 
 # Prints the path of conch, or says what is wrong.
 _mcp_find_conch() {
-  builtin local here=${BASH_SOURCE[0]%/*} path speaks
-  [[ $here != "${BASH_SOURCE[0]}" ]] || here=.
+  builtin local _mcp_here="${BASH_SOURCE[0]%/*}" _mcp_path
+  [[ $_mcp_here != "${BASH_SOURCE[0]}" ]] || _mcp_here=.
   if [[ -n ${CONCH_BIN:-} ]]; then
-    path=$CONCH_BIN
-  elif [[ -f $here/conch && -x $here/conch ]]; then
-    path=$here/conch
+    _mcp_path=$CONCH_BIN
+  elif [[ -f $_mcp_here/conch && -x $_mcp_here/conch ]]; then
+    _mcp_path=$_mcp_here/conch
   else
-    path=$(builtin type -P conch) || {
-      _mcp_refuse "conch was not found; looked at \$CONCH_BIN, $here/conch and PATH"
+    _mcp_path=$(builtin type -P conch) || {
+      _mcp_refuse "conch was not found; looked at \$CONCH_BIN, $_mcp_here/conch and PATH"
       builtin return 1
     }
   fi
-  [[ $path == /* ]] || path=$PWD/$path
-  if [[ ! -f $path || ! -x $path ]]; then
-    _mcp_refuse "$path is no program, and \$CONCH_BIN names it"
+  [[ $_mcp_path == /* ]] || _mcp_path=$PWD/$_mcp_path
+  _mcp_check_conch "$_mcp_path" && builtin printf '%s\n' "$_mcp_path"
+}
+
+# Whether $1 is a conch that fits this file; says what is wrong. A wrapper around
+# conch must not read what the client has written.
+_mcp_check_conch() {
+  builtin local _mcp_speaks
+  if [[ ! -f $1 || ! -x $1 ]]; then
+    _mcp_refuse "$1 is no program, and \$CONCH_BIN names it"
     builtin return 1
   fi
-  speaks=$("$path" __bash-mcp-sdk protocol 2>/dev/null) || speaks=''
-  if [[ $speaks != "$_mcp_protocol" ]]; then
-    _mcp_refuse "the conch at $path does not fit this file: it speaks protocol ${speaks:-0}, needed is $_mcp_protocol"
+  _mcp_speaks=$("$1" __bash-mcp-sdk protocol 2>/dev/null </dev/null) || _mcp_speaks=''
+  if [[ $_mcp_speaks != "$_mcp_protocol" ]]; then
+    _mcp_refuse "the conch at $1 does not fit this file: it speaks protocol ${_mcp_speaks:-0}, needed is $_mcp_protocol"
     builtin return 1
   fi
-  builtin printf '%s\n' "$path"
 }
 
 _mcp_refuse() {
@@ -59,27 +65,30 @@ _mcp_refuse() {
 # Prints how to get $1 on this platform. conch comes from its own checkout; jq
 # and bash are not needed, and asked for by the tests of some scripts.
 _mcp_install_hint() {
-  builtin local floor='bash 3.2' command system
   case $1 in
     conch)
       builtin printf '%s\n' '  build it in a checkout of Conch with: make build' \
         "  then put bin/conch on PATH, or set CONCH_BIN to its path (this is $OSTYPE; conch runs on Linux and macOS)"
-      builtin return
       ;;
-    jq) floor='jq 1.7' ;;
+    jq) _mcp_package_hint jq 'jq 1.7' "$(uname 2>/dev/null)" ;;
+    *) _mcp_package_hint bash 'bash 3.2' "$(uname 2>/dev/null)" ;;
   esac
-  system=$(uname 2>/dev/null)
-  for command in 'brew install' 'apt-get install' 'apk add' 'dnf install'; do
-    builtin type -P "${command%% *}" >/dev/null || builtin continue
-    case $system$command in
-      Darwinbrew* | Linuxa* | Linuxd*) builtin printf '  %s %s\n' "$command" "$1" ;;
+}
+
+# $1: the package, $2: its least version, $3: the system.
+_mcp_package_hint() {
+  builtin local _mcp_command _mcp_hint="  install $2 or newer with your platform's package manager"
+  for _mcp_command in 'brew install' 'apt-get install' 'apk add' 'dnf install'; do
+    case $3$_mcp_command in
+      Darwinbrew* | Linuxa* | Linuxd*) ;;
       *) builtin continue ;;
     esac
-    floor=''
+    builtin type -P "${_mcp_command%% *}" >/dev/null || builtin continue
+    _mcp_hint="  $_mcp_command $1"
     builtin break
   done
-  [[ -z $floor ]] || builtin printf "  install %s or newer with your platform's package manager\n" "$floor"
-  [[ $1$system != bashDarwin ]] ||
+  builtin printf '%s\n' "$_mcp_hint"
+  [[ $1$3 != bashDarwin ]] ||
     builtin printf '  then place its directory before /usr/bin in the PATH the MCP host launches this server with\n'
 }
 
@@ -94,6 +103,16 @@ fi
 : "${MCP_CONFIG_FILE:=config.json}" "${MCP_TOOLS_LIST_FILE:=tools.json}"
 : "${MCP_LOG_FILE:=/dev/null}" "${MCP_EXTRA_LOG_FILE:=}" "${MCP_LOG_STDERR:=0}"
 
+# Variables of the environment that a tool would take for arguments that were
+# checked.
+_mcp_strangers=()
+for _mcp_name in "${!arg_@}"; do
+  case $(builtin declare -p "$_mcp_name") in
+    'declare -'*x*' arg_'*) _mcp_strangers[${#_mcp_strangers[@]}]=$_mcp_name ;;
+  esac
+done
+builtin unset -v _mcp_name
+
 # --- Asking conch -----------------------------------------------------------
 
 # Runs conch in place of the subshell that calls this. $1: what is asked of it.
@@ -107,15 +126,15 @@ _mcp_run() {
 
 # Asks what needs no fork of this shell. $1: what; the rest: its fields.
 _mcp_ask() {
-  builtin local _mcp_what=$1
+  builtin local _mcp_what="$1"
   builtin shift
-  builtin printf '%s\0' "$@" | _mcp_run "$_mcp_what"
+  builtin printf '%s\0' "$@" | (_mcp_run "$_mcp_what")
 }
 
 # Starts conch, which says on descriptor 47 what this shell is to do. Not in a
 # redirection of a group, of which Bash would keep a copy in every fork.
 _mcp_start() {
-  builtin local _mcp_what=$1
+  builtin local _mcp_what="$1"
   builtin shift
   if [[ $_mcp_what == loop ]]; then
     { \exec 47< <(_mcp_run loop); } 46>&1
@@ -125,14 +144,15 @@ _mcp_start() {
 }
 
 # Has conch answer, with this shell as its root shell. $1: what is asked; the
-# rest: its fields. Sets _mcp_failed to 1 when there is no conch to answer. It
-# never fails itself, so that it need not be called in a condition, where a
-# tool's own errexit would be without effect. The options and traps of the
-# caller are set aside; a call gets them back but for errexit and monitor.
+# rest: its fields. Sets _mcp_failed to 1 when there is no conch any more to
+# answer, and to 2 when it could not. It never fails itself, so that it need not
+# be called in a condition, where a tool's own errexit would be without effect.
+# The options and traps of the caller are set aside; a call gets them back but
+# for errexit and monitor.
 _mcp_attend() {
-  builtin local _mcp_options=$- _mcp_word='' _mcp_exec
+  builtin local _mcp_options="$-" _mcp_exec='' _mcp_kept="$((${_mcp_kept:-46} - 1))"
   builtin local _conch_dir='' _conch_root='' _conch_kind='' _conch_restore='' \
-    _conch_declared='' _conch_traps=''
+    _conch_declared='' _conch_traps='' _conch_order='' _conch_name='' _conch_last=''
   # Traps that are inherited would speak in what is captured.
   { builtin set +evxmET; } 2>/dev/null
   _conch_traps=$(builtin trap -p ERR DEBUG RETURN)
@@ -140,51 +160,83 @@ _mcp_attend() {
   [[ $1 != loop ]] || _mcp_take_exit_handler
   _mcp_exec=$(builtin declare -f exec)
   builtin unset -f exec
+  _mcp_keep_orders
   _mcp_start "$@"
-  IFS=' ' builtin read -r -u 47 _mcp_word _conch_dir
-  case $_mcp_word in
-    attached) _mcp_serve "$_mcp_options" ;;
-    end) ;;
-    *) _mcp_failed=1 ;;
-  esac
-  \exec 47<&-
+  _mcp_obey
+  _mcp_return_orders
   [[ -z $_mcp_exec ]] || builtin eval "$_mcp_exec"
   [[ -z $_conch_traps ]] || builtin eval "$_conch_traps"
   _mcp_restore "$_mcp_options"
 }
 
-# Serves until conch says that it is done. $1: the options of the script.
+# Descriptor 47 may be in use: where a signal's handler asks for something while
+# the loop reads its orders. eval sees a number of this file's own.
+_mcp_keep_orders() {
+  if [[ -e /dev/fd/47 ]]; then
+    builtin eval "\\exec $_mcp_kept<&47"
+  else
+    _mcp_kept=''
+  fi
+}
+
+_mcp_return_orders() {
+  if [[ -n $_mcp_kept ]]; then
+    builtin eval "\\exec 47<&$_mcp_kept $_mcp_kept<&-"
+  else
+    \exec 47<&-
+  fi
+}
+
+# Does what conch says, which need not be to serve.
+_mcp_obey() {
+  builtin local _mcp_word=''
+  IFS=' ' builtin read -r -u 47 _mcp_word _conch_dir
+  case $_mcp_word in
+    attached) _mcp_serve ;;
+    end) ;;
+    failed) _mcp_failed=2 ;;
+    *) _mcp_failed=1 ;;
+  esac
+}
+
+# Serves until conch says that it is done. Once it has had the script's EXIT trap
+# run, or has got a signal, this shell need not.
 _mcp_serve() {
+  builtin local -a _conch_stale
+  _conch_stale=(${_mcp_strangers[@]+"${_mcp_strangers[@]}"})
   _conch_root=$_conch_dir/root
   _mcp_define_forks
-  _conch_enter "$1"
+  _conch_enter "$_mcp_options"
   [[ -z $_mcp_exec ]] || _conch_restore=$_mcp_exec$'\n'$_conch_restore
   # A signal that came before conch could be told.
   [[ -z ${_mcp_signal:-} ]] || _mcp_note_signal "$_mcp_signal"
   _conch_serve
-  _mcp_failed=$?
+  _mcp_failed=$? _mcp_handled=$_conch_last
+  case $_conch_order in
+    end) _mcp_signal=${_mcp_signal:-$_conch_name} ;;
+    failed) _mcp_failed=2 ;;
+  esac
   ((_mcp_failed != 1)) ||
     builtin printf 'bash-mcp-sdk: conch has ended without a word; what it ran has been stopped\n' >&2
 }
 
 # Defines what conch's forks run. The script's aliases must not be in it.
 _mcp_define_forks() {
-  builtin local aliases
-  aliases=$(builtin shopt -p expand_aliases)
+  builtin local _mcp_aliases
+  _mcp_aliases=$(builtin shopt -p expand_aliases)
   builtin shopt -u expand_aliases
   # shellcheck source=internal/shell/runtime.bash
   builtin source "$_conch_dir/runtime.bash"
-  builtin eval "builtin $aliases"
+  builtin eval "builtin $_mcp_aliases"
 }
 
-# Gives the caller its options back; errexit last.
+# Gives the caller its options back; errexit last. Not by a pattern of case, to
+# which E and e may be the same (nocasematch).
 _mcp_restore() {
-  case $1 in *m*) builtin set -m ;; esac
-  case $1 in *E*) builtin set -E ;; esac
-  case $1 in *T*) builtin set -T ;; esac
-  case $1 in *v*) builtin set -v ;; esac
-  case $1 in *x*) builtin set -x ;; esac
-  case $1 in *e*) builtin set -e ;; esac
+  builtin local _mcp_option
+  for _mcp_option in m E T v x e; do
+    [[ ${1%%"$_mcp_option"*} == "$1" ]] || builtin set "-$_mcp_option"
+  done
   builtin return 0
 }
 
@@ -197,7 +249,7 @@ run_mcp_server() {
     _mcp_be_served
     builtin return
   fi
-  builtin local _mcp_signal='' _mcp_handler='' _mcp_failed=0 _mcp_name
+  builtin local _mcp_signal='' _mcp_handler='' _mcp_handled='' _mcp_failed=0 _mcp_name
   for _mcp_name in INT TERM HUP PIPE; do
     # shellcheck disable=SC2064 # the name of now
     builtin trap "_mcp_note_signal $_mcp_name" "$_mcp_name"
@@ -211,7 +263,7 @@ run_mcp_server() {
 
 # Under `conch serve` the loop is that of the shell conch has started.
 _mcp_be_served() {
-  builtin local _mcp_options=$-
+  builtin local _mcp_options="$-"
   { builtin set +evxmET; } 2>/dev/null
   _conch_traps=$(builtin trap -p ERR DEBUG RETURN)
   [[ -z $_conch_traps ]] || builtin trap - ERR DEBUG RETURN
@@ -223,13 +275,13 @@ _mcp_be_served() {
 # Takes down the handler of the script's EXIT trap, which conch has run, in a
 # fork, when all else is over. A subshell would only see its parent's.
 _mcp_take_exit_handler() {
-  builtin local trap _mcp_pid
+  builtin local _mcp_trap _mcp_pid
   _mcp_learn_pid
   [[ $_mcp_pid == "$$" ]] || builtin return 0
-  trap=$(builtin trap -p EXIT)
+  _mcp_trap=$(builtin trap -p EXIT)
   # In POSIX mode "trap -- - EXIT" is what there is without a trap.
-  [[ -n $trap && $trap != 'trap -- - EXIT' ]] || builtin return 0
-  builtin eval "_mcp_set_handler ${trap#trap -- }"
+  [[ -n $_mcp_trap && $_mcp_trap != 'trap -- - EXIT' ]] || builtin return 0
+  builtin eval "_mcp_set_handler ${_mcp_trap#trap -- }"
   # shellcheck disable=SC2317 # conch has a fork call it
   _conch_exit_handler() {
     builtin unset -v MCP_CALL_TMPDIR
@@ -239,17 +291,31 @@ _mcp_take_exit_handler() {
 
 _mcp_set_handler() { _mcp_handler=$1; }
 
-# The handler has had its turn, unless conch was killed: then nobody is left to
-# give it two seconds.
+# The handler has had its turn, unless conch was killed before.
 _mcp_drop_exit_handler() {
   builtin trap - EXIT
-  if ((_mcp_failed == 1)); then
-    (
-      builtin set +e
-      _conch_exit_handler
-    ) </dev/null >&2 || builtin :
-  fi
+  [[ $_mcp_failed != 1 || -n $_mcp_handled ]] || _mcp_run_exit_handler || builtin :
   builtin unset -f _conch_exit_handler
+}
+
+# Gives the handler two seconds, as conch would have.
+_mcp_run_exit_handler() {
+  builtin local _mcp_pid _mcp_killer
+  builtin set -m
+  (
+    builtin set +em
+    _conch_exit_handler
+  ) </dev/null >&2 &
+  _mcp_pid=$!
+  (
+    sleep 2
+    builtin kill -KILL -- "-$_mcp_pid"
+  ) </dev/null >/dev/null 2>&1 &
+  _mcp_killer=$!
+  builtin disown "$_mcp_killer"
+  builtin set +m
+  builtin wait "$_mcp_pid"
+  builtin kill -KILL -- "-$_mcp_killer"
 }
 
 # Sets _mcp_pid to the pid of this shell. Bash 3.2 does not know it; a child
@@ -267,6 +333,11 @@ _mcp_note_signal() {
   [[ -n $_mcp_signal ]] || _mcp_signal=$1
   # Too early: conch is told when it is there.
   [[ -n ${_conch_root:-} ]] || builtin return 0
+  # Its files were removed: conch cannot be told, and the loop has to end.
+  [[ -p $_conch_root.said ]] || {
+    \exec 47<&-
+    builtin return 0
+  }
   # For reading too, or the open would wait for a conch that is gone.
   builtin printf 'signal %s\n' "$1" 2>/dev/null 1<>"$_conch_root.said" || builtin :
 }
@@ -288,7 +359,7 @@ process_request() { _mcp_answer request "$1"; }
 handle_tools_call() { _mcp_answer call "$1" "$2"; }
 
 _mcp_answer() {
-  builtin local _mcp_failed=0
+  builtin local _mcp_failed=0 _mcp_handled='' _mcp_signal=''
   _mcp_attend "$@"
   builtin return "$_mcp_failed"
 }
@@ -318,27 +389,27 @@ read_json_file() { _mcp_ask object "$1"; }
 # Writes a line to the log files, and to standard error where MCP_LOG_STDERR is
 # 1. $1: the level, $2: the message. Never fails.
 log() {
-  builtin local line file
+  builtin local _mcp_line _mcp_file
   # Bash 3.2 cannot tell the time.
-  builtin printf -v line '[%(%Y-%m-%d %H:%M:%S)T] [%s] %s' -1 "$1" "$2" 2>/dev/null ||
-    line="[$(date '+%Y-%m-%d %H:%M:%S')] [$1] $2"
-  for file in "${MCP_LOG_FILE:-}" "${MCP_EXTRA_LOG_FILE:-}"; do
-    [[ -z $file || $file == /dev/null ]] || builtin printf '%s\n' "$line" 2>/dev/null >>"$file" || builtin :
+  builtin printf -v _mcp_line '[%(%Y-%m-%d %H:%M:%S)T] [%s] %s' -1 "$1" "$2" 2>/dev/null ||
+    _mcp_line="[$(date '+%Y-%m-%d %H:%M:%S')] [$1] $2"
+  for _mcp_file in "${MCP_LOG_FILE:-}" "${MCP_EXTRA_LOG_FILE:-}"; do
+    [[ -z $_mcp_file || $_mcp_file == /dev/null ]] || builtin printf '%s\n' "$_mcp_line" 2>/dev/null >>"$_mcp_file" || builtin :
   done
-  [[ ${MCP_LOG_STDERR:-} != 1 ]] || builtin printf '%s\n' "$line" >&2 || builtin :
+  [[ ${MCP_LOG_STDERR:-} != 1 ]] || builtin printf '%s\n' "$_mcp_line" >&2 || builtin :
 }
 
 # Logs to the file $1 too; a relative path is one below PROJECT_ROOT.
 _configure_extra_log_file() {
-  builtin local path=$1
-  [[ -n $path ]] || builtin return 0
-  [[ $path == /* ]] || path=${PROJECT_ROOT:-.}/$path
-  if [[ ! -d ${path%/*} ]]; then
-    log WARN "log_file parent directory does not exist: ${path%/*} — extra log file disabled"
+  builtin local _mcp_path="$1"
+  [[ -n $_mcp_path ]] || builtin return 0
+  [[ $_mcp_path == /* ]] || _mcp_path=${PROJECT_ROOT:-.}/$_mcp_path
+  if [[ ! -d ${_mcp_path%/*} ]]; then
+    log WARN "log_file parent directory does not exist: ${_mcp_path%/*} — extra log file disabled"
     builtin return 0
   fi
-  builtin export MCP_EXTRA_LOG_FILE=$path
-  log INFO "Extra log file configured: $path"
+  builtin export MCP_EXTRA_LOG_FILE="$_mcp_path"
+  log INFO "Extra log file configured: $_mcp_path"
 }
 
 # --- Floors, for scripts whose tests ask for them ----------------------------

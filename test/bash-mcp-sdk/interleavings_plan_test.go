@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -354,8 +353,6 @@ func (p *planner) kills() {
 	case k.whom == helper && p.closed:
 		// It may be gone by then.
 		return
-	case k.signal == syscall.SIGKILL && p.isStarting():
-		return
 	case k.letsFinish() && !p.isSettled():
 		p.settle()
 	}
@@ -378,14 +375,6 @@ func (p *planner) kills() {
 // served reports whether run_mcp_server is surely under way.
 func (p *interleaving) served() bool {
 	return slices.ContainsFunc(p.lines, func(l *line) bool { return l.awaited || l.begun })
-}
-
-// isStarting reports whether a conch may be starting: the server's, or that of a
-// call in a call. In the moments between making its directory and having a
-// sentinel in a session of its own it can be killed with nobody left to clean up.
-func (p *planner) isStarting() bool {
-	return !slices.ContainsFunc(p.lines, func(l *line) bool { return l.awaited }) ||
-		slices.ContainsFunc(p.lines, func(l *line) bool { return strings.Contains(l.text, `"nested"`) })
 }
 
 // isSettled reports whether every call without an end has come to one.
