@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -144,16 +143,7 @@ func (c sdkCall) answer(ctx context.Context, name string, arguments json.RawMess
 		return nil, &jsonrpc.Error{Code: message.CodeMethodNotFound, Message: "Tool not found: " + message.Clip(name)}
 	}
 	c.tools, c.tool = d.tools, d.tool
-	if len(arguments) == 0 {
-		arguments = json.RawMessage(`{}`)
-	}
-	start := time.Now()
-	text, isError := c.run(ctx, arguments)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	h.opts.Log.Debug("call", "tool", name, "error", isError, "took", time.Since(start))
-	return c.result(text, isError), nil
+	return c.resultOf(ctx, c.run, arguments)
 }
 
 func (c sdkCall) refusal(name, defect string) string {

@@ -79,15 +79,21 @@ func (c toolCall) answer(ctx context.Context, name string, arguments json.RawMes
 	if c.tool == nil || !h.opts.Exists(name) {
 		return nil, invalidParams("unknown tool %q", message.Clip(name))
 	}
+	return c.resultOf(ctx, c.run, arguments)
+}
+
+// resultOf makes the result of what run says of a call with these arguments;
+// without any, they are an empty object.
+func (c toolCall) resultOf(ctx context.Context, run func(context.Context, json.RawMessage) (string, bool), arguments json.RawMessage) (json.RawMessage, error) {
 	if len(arguments) == 0 {
 		arguments = json.RawMessage(`{}`)
 	}
 	start := time.Now()
-	text, isError := c.run(ctx, arguments)
+	text, isError := run(ctx, arguments)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	h.opts.Log.Debug("call", "tool", name, "error", isError, "took", time.Since(start))
+	c.host.opts.Log.Debug("call", "tool", c.tool.Name, "error", isError, "took", time.Since(start))
 	return c.result(text, isError), nil
 }
 

@@ -88,11 +88,7 @@ _conch_fork() {
 # shellcheck disable=SC2031,SC2034 # a job names the variables it sets
 _conch_worker() {
   _conch_base=$_conch_dir/$1 _conch_side=0 _conch_before=''
-  # shellcheck disable=SC2094 # these are pipes
-  # Each is open for both directions while it is opened for one, or the open
-  # would wait for a host that is gone.
-  exec 0<>"$_conch_base.event" >"$_conch_base.event" \
-    0<>"$_conch_base.wake" 47<"$_conch_base.wake" 0</dev/null || builtin exit
+  _conch_open_ends
   builtin export MCP_CALL_TMPDIR=
   _conch_drop_stale
   builtin set -m
@@ -114,6 +110,14 @@ _conch_worker() {
       builtin exit
     fi
   done
+}
+
+# Opens the worker's ends of its pipes. Each is open for both directions while it
+# is opened for one, or the open would wait for a host that is gone.
+_conch_open_ends() {
+  # shellcheck disable=SC2094 # these are pipes
+  exec 0<>"$_conch_base.event" >"$_conch_base.event" \
+    0<>"$_conch_base.wake" 47<"$_conch_base.wake" 0</dev/null || builtin exit
 }
 
 # Takes away the arguments of the call that this is forked from, where a call

@@ -91,7 +91,12 @@ answer() {
   server_start "$SCRIPT"
   send "$(call_line 1 t)"
   await_response 1
-  pkill -KILL -P "$SERVER_PID" -f __bash-mcp-sdk
+  local pid
+  # The server's only child when it is idle: its forks are gone by then.
+  await_count 1 5
+  for pid in $(pgrep -P "$SERVER_PID"); do
+    kill -KILL "$pid"
+  done
   await_exit
   assert_equal "$STATUS" 1
   assert_equal "$(<"$MARKER")" ended

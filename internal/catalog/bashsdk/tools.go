@@ -37,17 +37,17 @@ func parseTools(text []byte) (*catalog.Tools, error) {
 	if tools[0] != '[' || json.Unmarshal(tools, &entries) != nil {
 		return nil, errors.New(`the value of "tools" is not an array`)
 	}
-	return collect(entries), nil
+	return collect(entries, parseTool, "it is not served"), nil
 }
 
 // collect turns entries into tools. What is of no use becomes a problem to
-// tell, and hides nothing else.
-func collect(entries []json.RawMessage) *catalog.Tools {
+// tell, and hides nothing else. consequence is that of declaring a tool twice.
+func collect(entries []json.RawMessage, parse func(json.RawMessage) (*catalog.Tool, string), consequence string) *catalog.Tools {
 	var tools []*catalog.Tool
 	var problems []string
 	count := map[string]int{}
 	for i, entry := range entries {
-		tool, problem := parseTool(entry)
+		tool, problem := parse(entry)
 		if problem != "" {
 			problems = append(problems, fmt.Sprintf("entry %d of the tools list %s", i+1, problem))
 		}
@@ -56,7 +56,7 @@ func collect(entries []json.RawMessage) *catalog.Tools {
 			tools = append(tools, tool)
 		}
 	}
-	once, twice, more := unique(tools, count, "it is not served")
+	once, twice, more := unique(tools, count, consequence)
 	return catalog.NewTools(once, twice, append(problems, more...))
 }
 

@@ -65,24 +65,10 @@ func entriesOf(tools json.RawMessage) (entries []json.RawMessage) {
 // walk looks for tools in every entry. One that is neither an object nor null
 // spoils the list: whoever looks for a name in it cannot get past.
 func walk(entries []json.RawMessage) *catalog.Tools {
-	var tools []*catalog.Tool
-	var problems []string
-	unusable := false
-	count := map[string]int{}
-	for i, entry := range entries {
-		tool, problem := parseCallable(entry)
-		if problem != "" {
-			problems = append(problems, fmt.Sprintf("entry %d of the tools list %s", i+1, problem))
-		}
-		if tool != nil {
-			count[tool.Name]++
-			tools = append(tools, tool)
-		}
-		unusable = unusable || entry[0] != '{' && string(entry) != "null"
-	}
-	once, twice, more := unique(tools, count, "calls are refused")
-	t := catalog.NewTools(once, twice, append(problems, more...))
-	t.Unusable = unusable
+	t := collect(entries, parseCallable, "calls are refused")
+	t.Unusable = slices.ContainsFunc(entries, func(entry json.RawMessage) bool {
+		return entry[0] != '{' && string(entry) != "null"
+	})
 	return t
 }
 
