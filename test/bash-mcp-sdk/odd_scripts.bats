@@ -31,7 +31,11 @@ answer() {
   assert_equal "$STATUS" 0
 }
 
+# In POSIX mode there can be no functions of such names.
+no_posix() { BASH_CMD=("${BASH_CMD[0]}"); }
+
 @test "functions called like builtins" {
+  no_posix
   local name functions=''
   for name in printf read exec trap local eval source set exit return kill unset declare shopt echo; do
     functions+="$name() { builtin :; }"$'\n'
@@ -40,6 +44,7 @@ answer() {
 }
 
 @test "a function called exec is the tool's again" {
+  no_posix
   answer 'exec() { builtin echo t; }' 'tool_t() { exec; }'
 }
 
