@@ -21,6 +21,7 @@ import (
 
 	"github.com/conch-mcp/conch/internal/call"
 	"github.com/conch-mcp/conch/internal/catalog/bashsdk"
+	"github.com/conch-mcp/conch/internal/engine"
 	"github.com/conch-mcp/conch/internal/host"
 	"github.com/conch-mcp/conch/internal/message"
 	"github.com/conch-mcp/conch/internal/process"
@@ -244,7 +245,7 @@ func (d *dropInServer) answerCall(ctx context.Context, id string, params json.Ra
 		d.journal.write("ERROR", "tools/call params is not a JSON object")
 		return printError(out, id, message.CodeInvalidParams, "Invalid params: expected an object", nil)
 	}
-	result, err := d.host.CallTool(ctx, nil, params, func(string, json.RawMessage) {}, func() {})
+	result, err := d.host.CallTool(ctx, engine.ToolCall{Params: params, Notify: func(string, json.RawMessage) {}, Queued: func() {}})
 	if ctx.Err() != nil {
 		return nil
 	}

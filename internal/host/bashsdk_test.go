@@ -17,6 +17,7 @@ import (
 
 	"github.com/conch-mcp/conch/internal/call"
 	"github.com/conch-mcp/conch/internal/catalog/bashsdk"
+	"github.com/conch-mcp/conch/internal/engine"
 	"github.com/conch-mcp/conch/internal/message"
 	"github.com/conch-mcp/conch/internal/wire"
 )
@@ -409,7 +410,7 @@ func TestACancelledCallIsNotLoggedAsFailed(t *testing.T) {
 		cancel()
 		return call.Outcome{End: call.Cancelled, Status: 143}, nil
 	}
-	result, err := s.host.CallTool(ctx, nil, json.RawMessage(`{"name":"x"}`), nil, func() {})
+	result, err := s.host.CallTool(ctx, engine.ToolCall{Params: json.RawMessage(`{"name":"x"}`), Queued: func() {}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %s, %v", result, err)
 	}

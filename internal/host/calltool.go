@@ -14,32 +14,33 @@ import (
 
 	"github.com/conch-mcp/conch/internal/call"
 	"github.com/conch-mcp/conch/internal/catalog"
+	"github.com/conch-mcp/conch/internal/engine"
 	"github.com/conch-mcp/conch/internal/message"
 	"github.com/conch-mcp/conch/internal/schema"
 	"github.com/conch-mcp/conch/internal/shell"
 )
 
-// CallTool answers tools/call from its params, for a transport that does not
-// trouble the engine with it (see wire.CallTool). Only a tool that is not there
-// is an error of the protocol; everything else that goes wrong is a result,
-// which the model reads and may act on (MCP, "Tools", "Error handling").
-func (h *Host) CallTool(ctx context.Context, session *mcp.ServerSession, params json.RawMessage, notify func(method string, params json.RawMessage), queued func()) (result json.RawMessage, err error) {
+// CallTool answers tools/call for a transport that does not trouble the engine
+// with it. Only a tool that is not there is an error of the protocol; everything
+// else that goes wrong is a result, which the model reads and may act on (MCP,
+// "Tools", "Error handling").
+func (h *Host) CallTool(ctx context.Context, asked engine.ToolCall) (result json.RawMessage, err error) {
 	defer h.recovered("tools/call", &err)
 	if h.opts.BashSDK {
-		return h.callToolSDK(ctx, params, queued)
+		return h.callToolSDK(ctx, asked.Params, asked.Queued)
 	}
-	name := message.Member(params, "name")
+	name := message.Member(asked.Params, "name")
 	if len(name) == 0 || name[0] != '"' {
 		return nil, invalidParams("name must be a string")
 	}
-	meta := message.ReadMeta(params)
-	c := toolCall{host: h, modern: meta.Modern, queued: queued, notify: func(ctx context.Context, level slog.Level, data any) error {
+	meta := message.ReadMeta(asked.Params)
+	c := toolCall{host: h, modern: meta.Modern, queued: asked.Queued, notify: func(ctx context.Context, level slog.Level, data any) error {
 		if meta.Modern {
-			return sendIf(meta.LogLevel, level, data, notify)
+			return sendIf(meta.LogLevel, level, data, asked.Notify)
 		}
-		return send(ctx, session, level, data)
+		return send(ctx, asked.Session, level, data)
 	}}
-	return c.answer(ctx, message.Text(name), message.Member(params, "arguments"))
+	return c.answer(ctx, message.Text(name), message.Member(asked.Params, "arguments"))
 }
 
 // callTool answers tools/call for the engine.

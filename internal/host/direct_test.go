@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/conch-mcp/conch/internal/call"
+	"github.com/conch-mcp/conch/internal/engine"
 )
 
 func TestValidateTellsWhatIsWrongWithArguments(t *testing.T) {
@@ -82,7 +83,7 @@ func TestTheDirectFunctionsAnswerLikeTheMethods(t *testing.T) {
 }
 
 func (s *sdkStage) callDirectly(params json.RawMessage) (json.RawMessage, error) {
-	return s.host.CallTool(s.t.Context(), nil, params, nil, func() {})
+	return s.host.CallTool(s.t.Context(), engine.ToolCall{Params: params, Queued: func() {}})
 }
 
 func requireCode(t *testing.T, err error, code int64, text string) {
@@ -114,7 +115,7 @@ func TestACallWithoutASessionTellsNobody(t *testing.T) {
 	s.run = func(context.Context, string, json.RawMessage) (call.Outcome, error) {
 		return call.Outcome{Status: 1}, nil
 	}
-	result, err := s.host.CallTool(t.Context(), nil, json.RawMessage(`{"name":"greet"}`), nil, func() {})
+	result, err := s.host.CallTool(t.Context(), engine.ToolCall{Params: json.RawMessage(`{"name":"greet"}`), Queued: func() {}})
 	if want := `{"content":[{"type":"text","text":"Error executing greet: it ended with status 1 and printed nothing"}],"isError":true}`; err != nil || string(result) != want {
 		t.Errorf("got %s, %v", result, err)
 	}

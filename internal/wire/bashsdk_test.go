@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
+	"github.com/conch-mcp/conch/internal/engine"
 	"github.com/conch-mcp/conch/internal/message"
 )
 
@@ -192,8 +191,8 @@ func TestParamsThatAreNoObjectReachACallOfBashSDK(t *testing.T) {
 		var got string
 		opts := options()
 		opts.BashSDK = &BashSDK{Log: func(string, string) {}}
-		opts.CallTool = func(_ context.Context, _ *mcp.ServerSession, params json.RawMessage, _ func(string, json.RawMessage), _ func()) (json.RawMessage, error) {
-			got = string(params)
+		opts.CallTool = func(_ context.Context, asked engine.ToolCall) (json.RawMessage, error) {
+			got = string(asked.Params)
 			return json.RawMessage(`{}`), nil
 		}
 		var out safeBuffer

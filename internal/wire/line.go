@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-
 	"github.com/conch-mcp/conch/internal/message"
 )
 
@@ -184,7 +182,7 @@ func (c *conn) notification(m message.Message) {
 	s := c.legacy
 	c.mu.Unlock()
 	if s != nil && slices.Contains(forwarded, m.Method) {
-		s.send(&jsonrpc.Request{Method: m.Method, Params: m.Params})
+		s.Notify(m.Method, m.Params)
 		return
 	}
 	c.opts.Log.Debug("dropped a notification", "method", m.Method)

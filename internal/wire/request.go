@@ -9,8 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-
+	"github.com/conch-mcp/conch/internal/engine"
 	"github.com/conch-mcp/conch/internal/message"
 )
 
@@ -64,7 +63,7 @@ func (r *request) stop() {
 	case r.cancel != nil:
 		r.cancel()
 	case r.session != nil:
-		r.session.cancel(r.number)
+		r.session.Cancel(r.number)
 	}
 }
 
@@ -99,8 +98,7 @@ func (c *conn) request(r *request, m message.Message) *message.Error {
 	if !c.begin(r, s, nil) {
 		return nil
 	}
-	id, _ := jsonrpc.MakeID(float64(r.number))
-	s.send(&jsonrpc.Request{ID: id, Method: m.Method, Params: m.Params})
+	s.Request(r.number, m.Method, m.Params)
 	if m.Method == "initialize" {
 		// What comes next may depend on what is negotiated.
 		c.mu.Lock()
@@ -155,7 +153,7 @@ func (c *conn) admit(r *request, m *message.Message, meta message.Meta) (bool, *
 	if len(meta.Token) > 0 {
 		r.token = fmt.Sprintf("token-%d", r.number)
 		c.tokens[r.token] = string(meta.Token)
-		m.Params = replaceToken(m.Params, r.token)
+		m.Params = message.ReplaceToken(m.Params, r.token)
 	}
 	c.byID[r.id.Key()] = r
 	c.byNumber[r.number] = r
@@ -165,7 +163,7 @@ func (c *conn) admit(r *request, m *message.Message, meta message.Meta) (bool, *
 
 // begin says what works on r. It is too late when everything is being stopped,
 // or r has been cancelled: then r is forgotten.
-func (c *conn) begin(r *request, s *session, cancel context.CancelFunc) bool {
+func (c *conn) begin(r *request, s *engine.Session, cancel context.CancelFunc) bool {
 	c.mu.Lock()
 	late := c.stopping || r.silenced
 	if !late {
@@ -194,7 +192,7 @@ func (c *conn) refusal(r *request, err *message.Error) []byte {
 }
 
 // callTool answers a tools/call request beside the engine.
-func (c *conn) callTool(r *request, s *session, params json.RawMessage) {
+func (c *conn) callTool(r *request, s *engine.Session, params json.RawMessage) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
 	if !c.begin(r, s, cancel) {
 		cancel()
@@ -206,13 +204,15 @@ func (c *conn) callTool(r *request, s *session, params json.RawMessage) {
 		defer cancel()
 		defer queued()
 		c.awaitReader(ctx)
-		result, err := c.opts.CallTool(ctx, s.engine, params, func(method string, params json.RawMessage) {
-			c.notify(&jsonrpc.Request{Method: method, Params: params})
-		}, func() {
-			c.mu.Lock()
-			r.ran = true
-			c.mu.Unlock()
-			queued()
+		result, err := c.opts.CallTool(ctx, engine.ToolCall{
+			Session: s.Engine(), Params: params,
+			Notify: func(method string, params json.RawMessage) { c.Notify(ctx, method, params) },
+			Queued: func() {
+				c.mu.Lock()
+				r.ran = true
+				c.mu.Unlock()
+				queued()
+			},
 		})
 		c.finish(r, result, err)
 	}()
@@ -228,12 +228,6 @@ func (c *conn) awaitReader(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.wait(ctx, func() bool { return c.waiting <= maxInFlightBytes })
-}
-
-func replaceToken(params json.RawMessage, token string) json.RawMessage {
-	text, _ := json.Marshal(token)
-	meta := message.ReplaceMember(message.Member(params, "_meta"), "progressToken", text)
-	return message.ReplaceMember(params, "_meta", meta)
 }
 
 // forget takes r out of the requests in flight.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/conch-mcp/conch/internal/engine"
 	"github.com/conch-mcp/conch/internal/message"
 )
 
@@ -32,18 +32,18 @@ func newSDKTools() *sdkTools {
 	return &sdkTools{started: make(chan string, 1000), let: make(chan struct{}, 1000)}
 }
 
-func (ts *sdkTools) call(ctx context.Context, _ *mcp.ServerSession, params json.RawMessage, _ func(string, json.RawMessage), queued func()) (json.RawMessage, error) {
-	name := message.Text(message.Member(params, "name"))
+func (ts *sdkTools) call(ctx context.Context, asked engine.ToolCall) (json.RawMessage, error) {
+	name := message.Text(message.Member(asked.Params, "name"))
 	switch name {
 	case "slow", "stubborn", "fast":
 	default:
 		return nil, &jsonrpc.Error{Code: message.CodeMethodNotFound, Message: "Tool not found: " + name}
 	}
-	queued()
+	asked.Queued()
 	if name == "fast" {
 		return json.RawMessage(`{}`), nil
 	}
-	ts.started <- string(params)
+	ts.started <- string(asked.Params)
 	ended := ctx.Done()
 	if name == "stubborn" {
 		ended = nil

@@ -2,32 +2,15 @@ package wire
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"sync"
+	"encoding/json"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
+	"github.com/conch-mcp/conch/internal/engine"
 	"github.com/conch-mcp/conch/internal/message"
 )
 
-// session is one session of the engine, seen from the engine: a transport and
-// its connection.
-type session struct {
-	conn   *conn
-	engine *mcp.ServerSession
-	in     chan jsonrpc.Message
-
-	once   sync.Once
-	closed chan struct{}
-}
-
-// session returns the session for a request. Each initialize begins a new one,
-// which takes the place of the last when it succeeds; a request that comes
-// before it finds one that has been initialized already, since people pipe
-// single requests into servers.
-func (c *conn) session(method string, modern bool) (*session, error) {
+// session returns the engine's session for a request. Each initialize begins a
+// new one, which takes the place of the last when it succeeds.
+func (c *conn) session(method string, modern bool) (*engine.Session, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -36,17 +19,9 @@ func (c *conn) session(method string, modern bool) (*session, error) {
 	case !modern && c.legacy != nil && method != "initialize":
 		return c.legacy, nil
 	}
-	var opts mcp.ServerSessionOptions
-	if !modern && method != "initialize" {
-		opts.State = &mcp.ServerSessionState{
-			InitializeParams:  &mcp.InitializeParams{ProtocolVersion: message.Revision20251125, Capabilities: &mcp.ClientCapabilities{}, ClientInfo: &mcp.Implementation{}},
-			InitializedParams: &mcp.InitializedParams{},
-		}
-	}
-	s := &session{conn: c, in: make(chan jsonrpc.Message, 16), closed: make(chan struct{})}
-	// Not the connection's context: what is in flight is ended by end.
-	var err error
-	if s.engine, err = c.server.Connect(context.WithoutCancel(c.ctx), s, &opts); err != nil {
+	// What is in flight when the connection ends is ended by stop.
+	s, err := engine.Connect(c.ctx, c.server, c, !modern && method != "initialize")
+	if err != nil {
 		return nil, err
 	}
 	switch {
@@ -59,7 +34,7 @@ func (c *conn) session(method string, modern bool) (*session, error) {
 }
 
 // settle makes the session that was initialized the one of its era.
-func (c *conn) settle(s *session, revision string) {
+func (c *conn) settle(s *engine.Session, revision string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	old := c.legacy
@@ -68,7 +43,7 @@ func (c *conn) settle(s *session, revision string) {
 }
 
 // letGo ends a session that nothing has been handed to, unless it is its era's.
-func (c *conn) letGo(s *session) {
+func (c *conn) letGo(s *engine.Session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.retire(s)
@@ -76,7 +51,7 @@ func (c *conn) letGo(s *session) {
 
 // retire ends a session that is no era's any more, once nothing of it is in
 // flight. mu is held. A nil session has nothing to end.
-func (c *conn) retire(s *session) {
+func (c *conn) retire(s *engine.Session) {
 	if s == c.legacy || s == c.modern {
 		return
 	}
@@ -85,62 +60,33 @@ func (c *conn) retire(s *session) {
 			return
 		}
 	}
-	s.end()
+	s.End()
 }
 
-// send hands a message to the engine.
-func (s *session) send(m jsonrpc.Message) {
-	select {
-	case s.in <- m:
-	case <-s.closed:
+// Answer implements [engine.Peer].
+func (c *conn) Answer(number int64, result json.RawMessage, err error) {
+	c.mu.Lock()
+	r := c.byNumber[number]
+	c.mu.Unlock()
+	if r != nil {
+		c.finish(r, result, err)
 	}
 }
 
-// cancel has the engine end the request that it knows by number.
-func (s *session) cancel(number int64) {
-	s.send(&jsonrpc.Request{
-		Method: "notifications/cancelled", Params: fmt.Appendf(nil, `{"requestId":%d}`, number),
-	})
-}
-
-// end makes the engine see the end of its input. A nil session has none.
-func (s *session) end() {
-	if s != nil {
-		s.once.Do(func() { close(s.closed) })
+// Notify implements [engine.Peer]. A progress token goes out as it came in.
+func (c *conn) Notify(_ context.Context, method string, params json.RawMessage) {
+	if method == "notifications/progress" {
+		params = c.withToken(params)
 	}
+	c.write(message.NotificationText(method, params))
 }
 
-// Connect implements [mcp.Transport].
-func (s *session) Connect(context.Context) (mcp.Connection, error) { return s, nil }
-
-// SessionID implements [mcp.Connection].
-func (s *session) SessionID() string { return "" }
-
-// Close implements [mcp.Connection].
-func (s *session) Close() error {
-	s.end()
-	return nil
-}
-
-// Read implements [mcp.Connection].
-func (s *session) Read(ctx context.Context) (jsonrpc.Message, error) {
-	select {
-	case m := <-s.in:
-		return m, nil
-	case <-s.closed:
-		return nil, io.EOF
-	case <-ctx.Done():
-		return nil, ctx.Err()
+func (c *conn) withToken(params json.RawMessage) json.RawMessage {
+	token := message.Text(message.Member(params, "progressToken"))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if raw, ok := c.tokens[token]; ok {
+		return message.ReplaceMember(params, "progressToken", json.RawMessage(raw))
 	}
-}
-
-// Write implements [mcp.Connection].
-func (s *session) Write(_ context.Context, m jsonrpc.Message) error {
-	switch m := m.(type) {
-	case *jsonrpc.Response:
-		s.conn.answer(m)
-	case *jsonrpc.Request:
-		s.conn.notify(m)
-	}
-	return nil
+	return params
 }

@@ -9,7 +9,6 @@ package wire
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/conch-mcp/conch/internal/engine"
 	"github.com/conch-mcp/conch/internal/message"
 )
 
@@ -28,10 +28,10 @@ type Options struct {
 	Drain   time.Duration // what calls in flight may take once the input has ended
 	// Supported lists the protocol revisions served just now, newest first.
 	Supported func() []string
-	// CallTool answers tools/call, which is what servers are asked nearly all
-	// of the time, without the engine: three goroutines and as many decodings
-	// of each request. Nil leaves it to the engine.
-	CallTool CallTool
+	// CallTool answers tools/call beside the engine. Calls begin in the order in
+	// which they came, as a rule: the next line waits, for a moment, until one
+	// says that it is queued. Nil leaves tools/call to the engine.
+	CallTool engine.CallTool
 	// InOrder, when it is not 0, is how many requests are worked on at once, in
 	// the order in which they came. With 1 every line is answered before the
 	// next is begun; with more, only calls wait for each other. Reading goes on
@@ -43,12 +43,6 @@ type Options struct {
 	BashSDK *BashSDK
 	Log     *slog.Logger
 }
-
-// CallTool answers a tools/call request from its params. session is the engine's
-// for the request's era; notify sends a notification about the request; queued
-// is to be called when nothing is left to do but to wait for the tool, so that
-// calls begin in the order in which they came, as a rule.
-type CallTool func(ctx context.Context, session *mcp.ServerSession, params json.RawMessage, notify func(method string, params json.RawMessage), queued func()) (json.RawMessage, error)
 
 // unqueued is how long a call that is not queued yet, because its arguments
 // take long to judge, holds up those behind it.
@@ -142,8 +136,8 @@ type conn struct {
 	bytes      int                 // what the requests in flight hold, and their replies
 	waiting    int                 // of these, what waits to be read by the client
 	lastNumber int64
-	legacy     *session
-	modern     *session
+	legacy     *engine.Session
+	modern     *engine.Session
 	negotiated string // the revision of the latest initialize, if any
 	stopping   bool   // no request may begin any more
 	queue      queue  // what waits for its turn, with Options.InOrder
@@ -156,7 +150,7 @@ type request struct {
 	number   int64 // the engine's id
 	method   string
 	tool     string // the tool called, for the journal of Options.BashSDK
-	session  *session
+	session  *engine.Session
 	batch    *batch             // nil for one on a line of its own
 	cancel   context.CancelFunc // nil for one the engine answers
 	token    string             // the progress token's stand-in
@@ -259,7 +253,7 @@ func (c *conn) drain(brokenOff bool) {
 func (c *conn) stop() {
 	c.mu.Lock()
 	c.stopping = true
-	sessions := []*session{c.legacy, c.modern}
+	sessions := []*engine.Session{c.legacy, c.modern}
 	var running []*request
 	for _, r := range c.byNumber {
 		r.silenced = true
@@ -281,6 +275,6 @@ func (c *conn) stop() {
 	c.wait(ctx, c.ended)
 	c.mu.Unlock()
 	for _, s := range sessions {
-		s.end()
+		s.End()
 	}
 }

@@ -3,13 +3,10 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-
+	"github.com/conch-mcp/conch/internal/engine"
 	"github.com/conch-mcp/conch/internal/message"
 )
 
@@ -66,27 +63,11 @@ func (c *conn) write(line []byte) {
 	}
 }
 
-// errorReply makes an error response. Without an id the member is left out, as
-// the schemas since 2025-11-25 want; in a session that negotiated an older
-// revision it is null, as JSON-RPC says.
-func (c *conn) errorReply(err *message.Error) []byte {
-	var b bytes.Buffer
-	b.WriteString(`{"jsonrpc":"2.0"`)
-	if !err.ID.IsZero() {
-		b.WriteString(`,"id":` + err.ID.Raw())
-	} else if c.nullIDs() {
-		b.WriteString(`,"id":null`)
-	}
-	text, _ := json.Marshal(err.Message)
-	fmt.Fprintf(&b, `,"error":{"code":%d,"message":%s`, err.Code, message.Unshield(text))
-	if len(err.Data) > 0 {
-		b.WriteString(`,"data":`)
-		b.Write(message.Unshield(err.Data))
-	}
-	b.WriteString(`}}`)
-	return b.Bytes()
-}
+// errorReply makes an error response.
+func (c *conn) errorReply(err *message.Error) []byte { return message.ErrorReply(err, c.nullIDs()) }
 
+// nullIDs reports whether the session has negotiated a revision in which an
+// error without an id says so.
 func (c *conn) nullIDs() bool {
 	if c.opts.BashSDK != nil {
 		return true
@@ -94,17 +75,6 @@ func (c *conn) nullIDs() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.negotiated != "" && c.negotiated < message.Revision20251125
-}
-
-// answer sends the engine's response to a request.
-func (c *conn) answer(m *jsonrpc.Response) {
-	number, _ := m.ID.Raw().(int64)
-	c.mu.Lock()
-	r := c.byNumber[number]
-	c.mu.Unlock()
-	if r != nil {
-		c.finish(r, m.Result, m.Error)
-	}
 }
 
 // finish ends a request: it sends what came of it, unless nothing may be sent.
@@ -133,64 +103,10 @@ func (c *conn) finish(r *request, result json.RawMessage, err error) {
 
 func (c *conn) reply(r *request, result json.RawMessage, err error) []byte {
 	if err != nil {
-		return c.errorReply(wireError(r, err))
+		return c.errorReply(engine.Fault(r.method, r.id, err))
 	}
 	if r.method == "initialize" {
 		c.settle(r.session, message.Text(message.Member(result, "protocolVersion")))
 	}
-	result = message.Unshield(result)
-	b := make([]byte, 0, len(result)+len(r.id.Raw())+40)
-	b = append(b, `{"jsonrpc":"2.0","id":`...)
-	b = append(b, r.id.Raw()...)
-	b = append(b, `,"result":`...)
-	b = append(b, result...)
-	return append(b, '}')
-}
-
-// wireError makes an error of the engine's fit for a client: no text of the
-// SDK that shows parameters or Go types, and a code for every error.
-func wireError(r *request, err error) *message.Error {
-	e := &message.Error{Code: message.CodeInternalError, Message: "Internal error", ID: r.id}
-	// The engine's words for parameters that do not decode.
-	if text := err.Error(); strings.HasPrefix(text, "handling '") || strings.HasPrefix(text, "invalid params") {
-		e.Code, e.Message = message.CodeInvalidParams, "Invalid params: a member is missing or has the wrong type"
-		return e
-	}
-	var known *jsonrpc.Error
-	if !errors.As(err, &known) || known.Code == 0 {
-		return e
-	}
-	e.Code, e.Message, e.Data = int(known.Code), known.Message, known.Data
-	switch {
-	case known.Code == jsonrpc.CodeMethodNotFound && r.method != "tools/call":
-		e.Message = "Method not found: " + message.Clip(r.method)
-	case strings.Contains(known.Message, `missing required "params"`):
-		e.Code, e.Message = message.CodeInvalidParams, "Invalid params: there are none"
-	}
-	return e
-}
-
-// notify sends a notification of the engine's. A progress token goes out as it
-// came in.
-func (c *conn) notify(m *jsonrpc.Request) {
-	params := message.Unshield(m.Params)
-	if m.Method == "notifications/progress" {
-		var token string
-		if json.Unmarshal(message.Member(params, "progressToken"), &token) == nil {
-			c.mu.Lock()
-			if raw, ok := c.tokens[token]; ok {
-				params = message.ReplaceMember(params, "progressToken", json.RawMessage(raw))
-			}
-			c.mu.Unlock()
-		}
-	}
-	method, _ := json.Marshal(m.Method)
-	c.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%s,"params":%s}`, method, orEmpty(params)))
-}
-
-func orEmpty(params []byte) []byte {
-	if len(params) == 0 {
-		return []byte("{}")
-	}
-	return params
+	return message.Reply(r.id, result)
 }

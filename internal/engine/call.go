@@ -1,0 +1,23 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// CallTool answers a tools/call request beside the engine, which would take
+// three goroutines and as many decodings for it; and servers are asked hardly
+// anything else. An error is one that [Fault] takes.
+type CallTool func(context.Context, ToolCall) (json.RawMessage, error)
+
+// A ToolCall is a tools/call request.
+type ToolCall struct {
+	Session *mcp.ServerSession // the engine's for the request's era; nil for none
+	Params  json.RawMessage
+	// Notify sends a notification about the request.
+	Notify func(method string, params json.RawMessage)
+	// Queued is called when nothing is left to do but to wait for the tool.
+	Queued func()
+}
