@@ -48,7 +48,7 @@ func Main(args []string) int {
 		return dropIn(args[1:])
 	}
 	root := newRoot()
-	root.SetArgs(withServe(root, args))
+	root.SetArgs(withServe(root, withAddress(args)))
 	err := root.Execute()
 	if err == nil {
 		return 0

@@ -1,0 +1,40 @@
+package httpd
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/conch-mcp/conch/internal/message"
+)
+
+// A request is what becomes known of an HTTP request while it is answered, for
+// those that stand before the endpoint.
+type request struct {
+	owner  string // who has sent it
+	method string // of the protocol
+	tool   string // that is called
+	taken  func() // called once its body is there, for it is at work then
+}
+
+type requestKey struct{}
+
+func withRequest(ctx context.Context, req *request) context.Context {
+	return context.WithValue(ctx, requestKey{}, req)
+}
+
+// requestOf returns what is known of a request; of one that nobody stands before
+// nothing is.
+func requestOf(ctx context.Context) *request {
+	if req, ok := ctx.Value(requestKey{}).(*request); ok {
+		return req
+	}
+	return &request{}
+}
+
+func ownerOf(r *http.Request) string { return requestOf(r.Context()).owner }
+
+// note tells which message a request has brought.
+func note(ctx context.Context, m message.Message) {
+	req := requestOf(ctx)
+	req.method, req.tool = message.Clip(m.Method), message.Clip(toolName(m))
+}
