@@ -49,19 +49,28 @@ func (s *stream) reply(status int, text []byte) {
 func (s *stream) add(e event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e.text != nil {
-		s.events = append(s.events, e)
-		s.size += len(e.text)
-	}
 	if e.reply {
 		s.open--
 	} else {
 		s.told = true
-		for s.size > maxUnread && !s.events[0].reply {
-			s.drop()
-		}
+	}
+	if e.text != nil && (e.reply || s.makeRoom(len(e.text))) {
+		s.events = append(s.events, e)
+		s.size += len(e.text)
 	}
 	s.change()
+}
+
+// makeRoom lets go of the oldest notifications in favour of a new one; false
+// when there is no room without letting go of a reply. mu is held.
+func (s *stream) makeRoom(size int) bool {
+	for s.size+size > maxUnread && len(s.events) > 0 {
+		if s.events[0].reply {
+			return false
+		}
+		s.drop()
+	}
+	return true
 }
 
 // drop lets go of the oldest event; mu is held.
