@@ -154,9 +154,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.giveSlot()
-	if taken := requestOf(r.Context()).taken; taken != nil {
-		taken()
-	}
+	taken(r)
 	if err := message.Check(body); err != nil {
 		err.Message = strings.ReplaceAll(err.Message, "JSON document per line", "JSON document in the body")
 		h.fail(w, r, http.StatusBadRequest, err)

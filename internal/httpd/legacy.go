@@ -156,6 +156,7 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.release()
+	taken(r)
 	st, from, why := s.resume(r.Header.Values(headerEventID))
 	if why != nil {
 		refuse(w, r, why)

@@ -33,6 +33,13 @@ func requestOf(ctx context.Context) *request {
 
 func ownerOf(r *http.Request) string { return requestOf(r.Context()).owner }
 
+// taken tells that nothing more of a request is to come.
+func taken(r *http.Request) {
+	if f := requestOf(r.Context()).taken; f != nil {
+		f()
+	}
+}
+
 // note tells which message a request has brought.
 func note(ctx context.Context, m message.Message) {
 	req := requestOf(ctx)
