@@ -25,6 +25,9 @@ type Tool struct {
 	InputSchema json.RawMessage
 	// Description is for people.
 	Description string
+	// Scopes is what a token must be good for to call the tool, where callers
+	// have tokens with scopes.
+	Scopes []string
 }
 
 // Tools is one reading of a list of tools.

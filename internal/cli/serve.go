@@ -48,7 +48,7 @@ prints is the result, and a status other than 0 makes that an error.`,
 	}
 	flags.register(cmd)
 	connection.register(cmd)
-	network.register(cmd)
+	network.register(cmd.Flags())
 	return cmd
 }
 

@@ -153,6 +153,33 @@ func (h *Host) Problems() ([]string, error) {
 	return append(problems, config.Problems...), nil
 }
 
+// Scopes are what a token must be good for to call a tool.
+func (h *Host) Scopes(tool string) []string {
+	tools, err := h.opts.Tools()
+	if err != nil {
+		// The call will tell why.
+		return nil
+	}
+	if t := tools.Lookup(tool); t != nil {
+		return t.Scopes
+	}
+	return nil
+}
+
+// AllScopes are those of all tools, sorted.
+func (h *Host) AllScopes() []string {
+	tools, err := h.opts.Tools()
+	if err != nil {
+		return nil
+	}
+	var all []string
+	for _, t := range tools.List {
+		all = append(all, t.Scopes...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // problems tells where a list of tools and the script's functions disagree.
 func (h *Host) problems(tools *catalog.Tools) []string {
 	problems := slices.Clone(tools.Problems)

@@ -32,10 +32,8 @@ type Options struct {
 	// CheckParams tells where the Mcp-Param-… headers of a call of a tool differ
 	// from its arguments; "" is nowhere.
 	CheckParams func(tool string, arguments json.RawMessage, header http.Header) string
-	// Admit tells why a request may not be sent, by who sends it; Permit, why a
-	// tool may not be called. Nil is for anybody.
-	Admit  func(r *http.Request) *Denial
-	Permit func(r *http.Request, tool string) *Denial
+	// Admit tells who sends a request, or why it may not be sent. Nil asks nobody.
+	Admit func(r *http.Request) (Sender, *Denial)
 	// Legacy has older clients served too, in sessions.
 	Legacy bool
 
@@ -111,10 +109,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // admitted has a request answered, if its sender may send one.
 func (h *Handler) admitted(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
 	if h.opts.Admit != nil {
-		if why := h.opts.Admit(r); why != nil {
-			refuse(w, r, why.refusal())
+		sender, why := h.opts.Admit(r)
+		if why != nil {
+			Deny(w, r, why)
 			return
 		}
+		requestOf(r.Context()).sender = sender
 	}
 	serve(w, r)
 }
@@ -179,11 +179,11 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 // sent.
 func (h *Handler) take(r *http.Request, m message.Message) *refusal {
 	note(r.Context(), m)
-	tool := toolName(m)
-	if tool == "" || h.opts.Permit == nil {
+	tool, permit := toolName(m), requestOf(r.Context()).sender.Permit
+	if tool == "" || permit == nil {
 		return nil
 	}
-	if why := h.opts.Permit(r, tool); why != nil {
+	if why := permit(tool); why != nil {
 		return why.refusal()
 	}
 	return nil

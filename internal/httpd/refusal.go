@@ -41,6 +41,9 @@ func (d *Denial) refusal() *refusal {
 	return &refusal{d.Status, message.CodeInvalidRequest, d.Message, d.RetryAfter, d.Challenge}
 }
 
+// Deny answers a request that is not for its sender to make.
+func Deny(w http.ResponseWriter, r *http.Request, why *Denial) { refuse(w, r, why.refusal()) }
+
 // refuse answers what is not taken up. The body is one of the protocol's: older
 // clients take any other for the sign of a server older than themselves.
 func refuse(w http.ResponseWriter, r *http.Request, why *refusal) {

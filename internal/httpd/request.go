@@ -10,7 +10,7 @@ import (
 // A request is what becomes known of an HTTP request while it is answered, for
 // those that stand before the endpoint.
 type request struct {
-	owner  string // who has sent it
+	sender Sender
 	method string // of the protocol
 	tool   string // that is called
 	taken  func() // called once its body is there, for it is at work then
@@ -31,7 +31,14 @@ func requestOf(ctx context.Context) *request {
 	return &request{}
 }
 
-func ownerOf(r *http.Request) string { return requestOf(r.Context()).owner }
+// A Sender is who sends a request.
+type Sender struct {
+	Name string // "" is anybody; a session is for one name alone
+	// Permit tells why a tool may not be called; nil permits all.
+	Permit func(tool string) *Denial
+}
+
+func ownerOf(r *http.Request) string { return requestOf(r.Context()).sender.Name }
 
 // taken tells that nothing more of a request is to come.
 func taken(r *http.Request) {

@@ -164,8 +164,8 @@ func (s *Server) ServeHealth(w http.ResponseWriter, r *http.Request) (answered b
 // record writes the line of the log that a request gets, and tells who counts.
 func (s *Server) record(r *http.Request, req *request, seen Seen) {
 	attrs := []any{"remote", r.RemoteAddr, "http", r.Method, "path", message.Clip(r.URL.Path), "status", seen.Status}
-	if req.owner != "" {
-		attrs = append(attrs, "by", req.owner)
+	if req.sender.Name != "" {
+		attrs = append(attrs, "by", req.sender.Name)
 	}
 	if seen.Method != "" {
 		attrs = append(attrs, "method", seen.Method)
