@@ -128,7 +128,7 @@ func conchFlagsError(err error) error {
 		"concurrency": "MCP_CONCURRENCY", "tools": "MCP_TOOLS_LIST_FILE", "config": "MCP_CONFIG_FILE", "log-file": "MCP_LOG_FILE",
 	}[unknown.GetSpecifiedName()]
 	if instead != "" {
-		return fmt.Errorf("%w; the variable %s is for that", err, instead)
+		return fmt.Errorf("%w; the variable %s is for that; %s", err, instead, conchFlags)
 	}
 	return fmt.Errorf("%w; %s", err, conchFlags)
 }
