@@ -83,7 +83,7 @@ func withServe(root *cobra.Command, args []string) []string {
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "conch [SCRIPT [-- ARG...]]",
+		Use:   "conch [SCRIPT [[--] ARG...]]",
 		Short: "Serve shell functions as MCP servers",
 		Long: `Conch serves the functions of a Bash script to Model Context Protocol clients.
 

@@ -19,13 +19,15 @@ func newServe() *cobra.Command {
 	var connection connectionFlags
 	var network httpFlags
 	cmd := &cobra.Command{
-		Use:   "serve [flags] SCRIPT [-- ARG...]",
+		Use:   "serve [flags] SCRIPT [[--] ARG...]",
 		Short: "Serve a script's functions on standard input and output",
 		Long: `Serve answers one MCP client on standard input and output.
 
 SCRIPT is a Bash file that defines a function tool_<name> for each tool. Beside
 it stand tools.json, {"tools":[…]}, which declares them, and config.json, which
 describes the server ({} will do). Both may be edited while the server runs.
+SCRIPT is run with every ARG; one that begins with - is a flag of conch's own
+unless it stands behind --.
 
 Each call runs in a fork of the shell that sourced SCRIPT. It finds its
 arguments as one JSON text in $1 and each by itself in $arg_<name>; what it

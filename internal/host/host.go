@@ -82,10 +82,20 @@ func (h *Host) Server() *mcp.Server { return h.server }
 func (h *Host) Supported() []string {
 	all := message.Revisions()
 	c, err := h.configNow()
-	if err != nil || len(c.SupportedVersions) == 0 {
+	if err != nil {
 		return all
 	}
-	return slices.DeleteFunc(all, func(r string) bool { return !slices.Contains(c.SupportedVersions, r) })
+	return slices.DeleteFunc(all, func(r string) bool { return !h.serves(c, r) })
+}
+
+// serves reports whether a configuration allows a revision.
+func (h *Host) serves(c *catalog.Config, revision string) bool {
+	if len(c.SupportedVersions) > 0 && !slices.Contains(c.SupportedVersions, revision) {
+		return false
+	}
+	// With BashSDK the pin may be no revision at all; see revisionSDK.
+	pinned := c.ProtocolVersion != "" && !h.opts.BashSDK
+	return !pinned || message.Modern(revision) || revision == c.ProtocolVersion
 }
 
 // Look reads both files and logs what is wrong with them. Every request does
@@ -193,12 +203,18 @@ func (h *Host) problems(tools *catalog.Tools) []string {
 		}
 	}
 	for _, name := range h.opts.Functions() {
-		hookOf, isHook := strings.CutSuffix(name, "_cancel")
-		if !tools.Declares(name) && !(isHook && tools.Declares(hookOf)) {
+		if !tools.Declares(name) && !h.isHook(tools, name) {
 			problems = append(problems, fmt.Sprintf("there is a function tool_%s, but the tools list does not declare %s; it is not served", name, name))
 		}
 	}
 	return problems
+}
+
+// isHook reports whether the function of that name is the cancel hook of a tool,
+// declared or not: of one that is not, to tell of the tool is enough.
+func (h *Host) isHook(tools *catalog.Tools, name string) bool {
+	tool, ok := strings.CutSuffix(name, "_cancel")
+	return ok && (tools.Declares(tool) || h.opts.Exists(tool))
 }
 
 // unimplemented tells what becomes of a tool without a function.

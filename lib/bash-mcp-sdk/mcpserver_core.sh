@@ -24,7 +24,8 @@
 # What this file and the binary have to agree on.
 _mcp_protocol=1
 
-# Prints the path of conch, or says what is wrong.
+# Prints the path of conch, or says what is wrong. Where CONCH_BIN is set, nothing
+# else is looked at: another conch than the one asked for would be a surprise.
 _mcp_find_conch() {
   builtin local _mcp_here="${BASH_SOURCE[0]%/*}" _mcp_path
   [[ $_mcp_here != "${BASH_SOURCE[0]}" ]] || _mcp_here=.
@@ -34,7 +35,7 @@ _mcp_find_conch() {
     _mcp_path=$_mcp_here/conch
   else
     _mcp_path=$(builtin type -P conch) || {
-      _mcp_refuse "conch was not found; looked at \$CONCH_BIN, $_mcp_here/conch and PATH"
+      _mcp_refuse "conch was not found: CONCH_BIN is not set, and there is no such program in $_mcp_here or on PATH"
       builtin return 1
     }
   fi
@@ -47,19 +48,40 @@ _mcp_find_conch() {
 _mcp_check_conch() {
   builtin local _mcp_speaks
   if [[ ! -f $1 || ! -x $1 ]]; then
-    _mcp_refuse "$1 is no program, and \$CONCH_BIN names it"
+    _mcp_refuse "$(_mcp_why_no_program "$1")"
     builtin return 1
   fi
   _mcp_speaks=$("$1" __bash-mcp-sdk protocol 2>/dev/null </dev/null) || _mcp_speaks=''
-  if [[ $_mcp_speaks != "$_mcp_protocol" ]]; then
-    _mcp_refuse "the conch at $1 does not fit this file: it speaks protocol ${_mcp_speaks:-0}, needed is $_mcp_protocol"
-    builtin return 1
+  case $_mcp_speaks in
+    "$_mcp_protocol") builtin return 0 ;;
+    '' | *[!0-9]*) _mcp_refuse "$1 does not answer as conch does" ;;
+    *) _mcp_refuse "the conch at $1 does not fit this file: it speaks protocol $_mcp_speaks, needed is $_mcp_protocol; conch vendor writes the file that fits it" ;;
+  esac
+  builtin return 1
+}
+
+# $1: the path that CONCH_BIN, the only one to be tried unseen, comes to.
+_mcp_why_no_program() {
+  if [[ ${CONCH_BIN:-} == '~'* ]]; then
+    builtin printf '%s\n' "CONCH_BIN is $CONCH_BIN, and nobody expands the ~ in it; write the directory out"
+  elif [[ -d $1 ]]; then
+    builtin printf '%s\n' "$1, which CONCH_BIN names, is a directory; name the program in it"
+  elif [[ -e $1 ]]; then
+    builtin printf '%s\n' "$1, which CONCH_BIN names, is not executable; chmod +x it"
+  else
+    builtin printf '%s\n' "there is no $1, which CONCH_BIN names"
   fi
 }
 
+# Says what is wrong, and how to mend it: whoever has set CONCH_BIN may have a good
+# conch elsewhere.
 _mcp_refuse() {
   builtin printf 'bash-mcp-sdk: %s\n' "$1" >&2
-  _mcp_install_hint conch >&2
+  if [[ -n ${CONCH_BIN:-} ]]; then
+    builtin printf '  correct CONCH_BIN; or unset it, and conch is looked for beside this file and on PATH\n' >&2
+  else
+    _mcp_install_hint conch >&2
+  fi
 }
 
 # Prints how to get $1 on this platform. conch comes from its own checkout; jq
