@@ -2,12 +2,20 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/conch-mcp/conch/internal/httpd"
+	"github.com/conch-mcp/conch/internal/listen"
 )
 
 // httpSettings say where a script with a drop-in file is to be served over HTTP.
@@ -58,11 +66,66 @@ func (d *dropInServer) answerConnection(ctx context.Context) error {
 	return d.transportHTTP(ctx, settings, os.Stdin, protocol())
 }
 
+// httpLimits bound a server that has no flags of its own for it; see httpFlags.
+func httpLimits() httpFlags {
+	var f httpFlags
+	f.register(pflag.NewFlagSet("", pflag.ContinueOnError))
+	return f
+}
+
 // transportHTTP serves d.host over HTTP until ctx ends; or, where in is not nil,
 // answers the one HTTP request in it on out.
-//
-// TO BE FILLED IN: the HTTP transport is not there yet, and this fails.
 func (d *dropInServer) transportHTTP(ctx context.Context, s httpSettings, in io.Reader, out io.Writer) error {
-	_, _, _, _ = ctx, s, in, out
-	return errors.New("this conch does not serve HTTP yet; run the script without --http, and it serves stdio")
+	limits := httpLimits()
+	log := d.log()
+	endpoint, err := httpd.New(httpd.Options{
+		Path: s.path, Server: d.host.Server(), Supported: d.host.Supported, CallTool: d.host.CallTool,
+		CheckParams: checkParams(d.host), ServerBashSDK: true, Legacy: true,
+		MaxRequests: limits.maxRequests, MaxBody: int64(limits.maxBody), MaxBodies: maxBodies,
+		ReadTimeout: time.Duration(limits.readTimeout), KeepAlive: time.Duration(limits.keepAlive),
+		SessionTimeout: time.Duration(limits.sessionTimeout), MaxSessions: limits.maxSessions, Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	conns := listen.NewConns(limits.maxConnections, log)
+	server := httpd.NewServer(httpd.ServerOptions{
+		Endpoint: endpoint, Front: s.front, Prepare: conns.Attach, Busy: conns.Busy,
+		HeaderTimeout: time.Duration(limits.headerTimeout), IdleTimeout: time.Duration(limits.idleTimeout), Log: log,
+	})
+	if in != nil {
+		return server.ServeOne(ctx, in, out)
+	}
+	address := net.JoinHostPort(s.bind, strconv.Itoa(s.port))
+	l, err := listen.Open(ctx, listen.Options{Addr: address, Log: log})
+	if err != nil {
+		endpoint.Close()
+		return fmt.Errorf("serve on MCP_HTTP_BIND and MCP_HTTP_PORT: %w", err)
+	}
+	if !listen.IsLoopback(l.Addr()) {
+		d.journal.write("WARN", "MCP_HTTP_BIND has anybody who reaches this machine call the tools, and nobody is asked for a token")
+	}
+	started := fmt.Sprintf("MCP HTTP server listening on http://%s%s", l.Addr(), s.path)
+	d.journal.write("INFO", started)
+	fmt.Fprintln(os.Stderr, started)
+	return server.Serve(ctx, l)
+}
+
+// front refuses what comes from web pages that MCP_ALLOWED_ORIGINS does not
+// list. Any name may lead to the server: what a page of somebody else's has a
+// browser post says which page it is, whatever name was asked for.
+func (s httpSettings) front(w http.ResponseWriter, r *http.Request) (answered bool) {
+	origins := r.Header.Values("Origin")
+	if len(origins) == 0 || len(origins) == 1 && s.allows(origins[0]) {
+		return false
+	}
+	httpd.Deny(w, r, &httpd.Denial{Status: http.StatusForbidden, Message: "The page's origin is not among MCP_ALLOWED_ORIGINS"})
+	return true
+}
+
+func (s httpSettings) allows(origin string) bool {
+	return slices.ContainsFunc(s.origins, func(allowed string) bool {
+		port, ok := strings.CutPrefix(origin, allowed+":")
+		return origin == allowed || ok && port != "" && strings.Trim(port, "0123456789") == ""
+	})
 }

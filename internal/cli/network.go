@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/conch-mcp/conch/internal/access"
+	"github.com/conch-mcp/conch/internal/host"
 	"github.com/conch-mcp/conch/internal/httpd"
 	"github.com/conch-mcp/conch/internal/listen"
 )
@@ -46,7 +47,7 @@ func serveHTTP(ctx context.Context, s *server, flags httpFlags, drain time.Durat
 	}
 	endpoint, err := httpd.New(httpd.Options{
 		Path: flags.path, Server: s.host.Server(), Supported: s.host.Supported, CallTool: s.host.CallTool,
-		CheckParams: s.checkParams, Admit: n.admit, Legacy: flags.legacy,
+		CheckParams: checkParams(s.host), Admit: n.admit, Legacy: flags.legacy,
 		MaxRequests: flags.maxRequests, MaxBody: int64(flags.maxBody), MaxBodies: maxBodies,
 		ReadTimeout: time.Duration(flags.readTimeout), KeepAlive: time.Duration(flags.keepAlive),
 		SessionTimeout: time.Duration(flags.sessionTimeout), MaxSessions: flags.maxSessions, Log: log,
@@ -132,4 +133,6 @@ func nameOf(id access.Identity) string {
 	return id.Subject + " of " + id.Issuer
 }
 
-func (s *server) checkParams(string, json.RawMessage, http.Header) string { return "" }
+func checkParams(*host.Host) func(string, json.RawMessage, http.Header) string {
+	return func(string, json.RawMessage, http.Header) string { return "" }
+}

@@ -34,6 +34,9 @@ type Options struct {
 	CheckParams func(tool string, arguments json.RawMessage, header http.Header) string
 	// Admit tells who sends a request, or why it may not be sent. Nil asks nobody.
 	Admit func(r *http.Request) (Sender, *Denial)
+	// ServerBashSDK has the endpoint behave as scripts written for
+	// mcp-server-bash-sdk, and their clients, expect it.
+	ServerBashSDK bool
 	// Legacy has older clients served too, in sessions.
 	Legacy bool
 
@@ -51,6 +54,7 @@ type Options struct {
 // A Handler serves the endpoint.
 type Handler struct {
 	opts     Options
+	how      how
 	modern   *engine.Client
 	sessions *sessions
 	bodies   budget
@@ -62,7 +66,10 @@ type Handler struct {
 
 // New returns a Handler. It works until it is closed.
 func New(opts Options) (*Handler, error) {
-	h := &Handler{opts: opts}
+	h := &Handler{opts: opts, how: plain{}}
+	if opts.ServerBashSDK {
+		h.how = serverBashSDK{}
+	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.bodies.left.Store(opts.MaxBodies)
 	h.sessions = newSessions(h)
@@ -92,6 +99,8 @@ func (h *Handler) Sessions() int { return h.sessions.count() }
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
+	case !h.how.asksOfHTTP() && !h.takes(r):
+		h.refuseMethod(w, r)
 	case r.URL.Path != h.opts.Path:
 		refuse(w, r, refused(http.StatusNotFound, "There is nothing here; the endpoint is %s", h.opts.Path))
 	case r.Method == http.MethodPost:
@@ -101,9 +110,18 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case h.inSession(r) && r.Method == http.MethodDelete:
 		h.admitted(w, r, h.delete)
 	default:
-		w.Header().Set("Allow", h.allowed())
-		refuse(w, r, refused(http.StatusMethodNotAllowed, "%s is not allowed here", message.Clip(r.Method)))
+		h.refuseMethod(w, r)
 	}
+}
+
+// takes reports whether there is anything that a request's method may ask for.
+func (h *Handler) takes(r *http.Request) bool {
+	return r.Method == http.MethodPost || h.inSession(r) && (r.Method == http.MethodGet || r.Method == http.MethodDelete)
+}
+
+func (h *Handler) refuseMethod(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Allow", h.allowed())
+	refuse(w, r, refused(http.StatusMethodNotAllowed, "%s is not allowed here", message.Clip(r.Method)))
 }
 
 // admitted has a request answered, if its sender may send one.
@@ -160,7 +178,11 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, http.StatusBadRequest, err)
 		return
 	}
-	m, err := message.Parse(body)
+	m, err := h.how.judge(body)
+	if err != nil && m.Kind == message.Notification && h.opts.ServerBashSDK {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
 	if err != nil {
 		if elements, ok := message.Elements(body); ok && h.takeBatch(w, r, elements) {
 			return
@@ -204,6 +226,8 @@ func (h *Handler) checkPost(r *http.Request) *refusal {
 	switch {
 	case h.draining.Load():
 		return shuttingDown()
+	case !h.how.asksOfHTTP():
+		return nil
 	case !isJSON(r.Header):
 		return refused(http.StatusUnsupportedMediaType, "Content-Type must be application/json")
 	case !accepts(r.Header, "application/json") || !accepts(r.Header, "text/event-stream"):
@@ -229,7 +253,7 @@ func (h *Handler) isModern(header http.Header, m message.Message, meta message.M
 
 // fail answers with an error of the protocol's.
 func (h *Handler) fail(w http.ResponseWriter, r *http.Request, status int, err *message.Error) {
-	writeJSON(w, status, message.ErrorReply(err, nullIDs(r.Header)))
+	writeJSON(w, status, message.ErrorReply(err, h.how.nullIDs(r.Header)))
 }
 
 // ask has a request answered, and returns the response and the status that goes
@@ -248,7 +272,7 @@ func (h *Handler) ask(ctx context.Context, client *engine.Client, m message.Mess
 	}
 	if err != nil {
 		fault := engine.Fault(m.Method, m.ID, err)
-		return statusOf(fault), message.ErrorReply(fault, false)
+		return h.how.status(fault.Code), message.ErrorReply(fault, false)
 	}
 	return http.StatusOK, message.Reply(m.ID, result)
 }

@@ -36,9 +36,9 @@ var named = map[string]string{
 
 // checkHeaders compares the headers of a modern request with its body. They must
 // be there, except that a notification need not have them.
-func checkHeaders(header http.Header, m message.Message, meta message.Meta) *message.Error {
+func checkHeaders(header http.Header, m message.Message, revision string) *message.Error {
 	required := m.Kind == message.Request
-	if err := checkHeader(header, "MCP-Protocol-Version", meta.Revision, required, m.ID); err != nil {
+	if err := checkHeader(header, "MCP-Protocol-Version", revision, required, m.ID); err != nil {
 		return err
 	}
 	if err := checkHeader(header, "Mcp-Method", m.Method, required, m.ID); err != nil {
@@ -130,18 +130,6 @@ func isRevision(text string) bool {
 func nullIDs(header http.Header) bool {
 	revision, ok := versionOf(header)
 	return !ok || revision < message.Revision20251125
-}
-
-// statusOf is the HTTP status for an answer to a modern request (MCP 2026-07-28,
-// "Streamable HTTP", "Error codes").
-func statusOf(err *message.Error) int {
-	switch err.Code {
-	case message.CodeMethodNotFound:
-		return http.StatusNotFound
-	case message.CodeInternalError:
-		return http.StatusOK
-	}
-	return http.StatusBadRequest
 }
 
 // cursor is where a client goes on that comes back to a stream.

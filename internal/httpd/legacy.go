@@ -113,6 +113,7 @@ func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m message.M
 		return
 	}
 	defer s.release()
+	m.Params = h.how.heeded(m, false)
 	status, reply := h.ask(r.Context(), s.client, m, s.unasked)
 	result := message.Member(reply, "result")
 	if result == nil {

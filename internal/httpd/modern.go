@@ -11,7 +11,7 @@ import (
 // is answered has it cancelled.
 func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m message.Message, meta message.Meta) {
 	if err := h.checkModern(r, m, meta); err != nil {
-		h.fail(w, r, statusOf(err), err)
+		h.fail(w, r, h.how.status(err.Code), err)
 		return
 	}
 	if m.Kind == message.Notification {
@@ -30,6 +30,7 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m message.
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		m.Params = h.how.heeded(m, true)
 		st.reply(h.ask(ctx, h.modern, m, st))
 	}()
 	answer{w: w, stream: st, patience: h.opts.KeepAlive, keepAlive: h.opts.KeepAlive}.write(ctx)
@@ -37,27 +38,16 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m message.
 	<-done
 }
 
-// checkModern tells what is wrong with a message before it is answered, in the
-// order the specification's tests want: metadata, headers, revision.
+// checkModern tells what is wrong with a message before it is answered.
 func (h *Handler) checkModern(r *http.Request, m message.Message, meta message.Meta) *message.Error {
 	switch m.Kind {
 	case message.Response:
 		return &message.Error{Code: message.CodeInvalidRequest, Message: "Invalid Request: nothing was asked that this could answer", ID: m.ID}
 	case message.Notification:
-		return checkHeaders(r.Header, m, message.Meta{Revision: r.Header.Get(headerVersion)})
+		return checkHeaders(r.Header, m, r.Header.Get(headerVersion))
 	}
-	if m.Method == "initialize" && !meta.Modern && !saysModern(r.Header) {
-		return message.Unsupported(m.ID, message.Text(message.Member(m.Params, "protocolVersion")), h.opts.Supported())
-	}
-	fault := meta.Check(m.ID, h.opts.Supported())
-	if fault != nil && fault.Code != message.CodeUnsupportedVersion {
-		return fault
-	}
-	if err := checkHeaders(r.Header, m, meta); err != nil {
+	if err := h.how.gate(r.Header, m, meta, h.opts.Supported()); err != nil {
 		return err
-	}
-	if fault != nil {
-		return fault
 	}
 	if tool := toolName(m); tool != "" {
 		if reason := h.opts.CheckParams(tool, arguments(m), r.Header); reason != "" {

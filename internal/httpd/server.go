@@ -3,6 +3,7 @@ package httpd
 import (
 	"context"
 	"errors"
+	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -62,7 +63,7 @@ const closing = 2 * time.Second
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: s, ReadHeaderTimeout: s.opts.HeaderTimeout, IdleTimeout: s.opts.IdleTimeout,
-		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
+		MaxHeaderBytes: maxHeader, ErrorLog: s.errorLog(),
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
 	if s.opts.Prepare != nil {
@@ -83,6 +84,12 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return err
 	}
 	return nil
+}
+
+// errorLog is for what net/http has to say about connections, which is of use to
+// nobody as a rule.
+func (s *Server) errorLog() *log.Logger {
+	return slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug)
 }
 
 // end takes no more connections, and lets what is at work end.

@@ -112,6 +112,7 @@ func (s *session) start(st *stream, m message.Message) {
 	go func() {
 		defer s.handler.sessions.done(s)
 		defer cancel()
+		m.Params = s.handler.how.heeded(m, false)
 		_, reply := s.handler.ask(ctx, s.client, m, st)
 		if s.settle(m, f) {
 			reply = nil

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/conch-mcp/conch/internal/manner"
 	"github.com/conch-mcp/conch/internal/message"
 )
 
@@ -38,7 +39,7 @@ func (*BashSDK) gate(m message.Message, meta message.Meta, supported []string) *
 // heeds is about requests of the older era: params that nobody looks at, whatever
 // they are, must not be the engine's to judge.
 func (*BashSDK) heeds(method string, params json.RawMessage, modern bool) (json.RawMessage, bool) {
-	return heeded(method, params), !modern
+	return manner.Heeded(method, params), !modern
 }
 
 // sdkMethods are the methods that scripts of bash-mcp-sdk answer, and the one
@@ -96,18 +97,6 @@ func judgeLoosely(text []byte) verdict {
 		return verdict{message: m, err: &message.Error{Code: message.CodeInvalidParams, Message: "Invalid params: " + why, ID: e.ID}, fault: "Invalid params: " + why}
 	}
 	return verdict{message: m}
-}
-
-// heeded is what the engine is to see of the params of a request.
-func heeded(method string, params []byte) []byte {
-	switch method {
-	case "initialize":
-		revision, _ := json.Marshal(message.Text(message.Member(params, "protocolVersion")))
-		return fmt.Appendf(nil, `{"protocolVersion":%s,"capabilities":{},"clientInfo":{"name":"","version":""}}`, revision)
-	case "ping", "tools/list":
-		return nil
-	}
-	return params
 }
 
 // readWhole passes the input on as one line.
