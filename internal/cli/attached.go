@@ -159,11 +159,11 @@ func (d *dropInServer) exists(tool string) bool {
 	return d.attach() != nil || d.shell.Script().Functions["tool_"+tool]
 }
 
-func (d *dropInServer) run(ctx context.Context, tool string, arguments json.RawMessage) (call.Outcome, error) {
+func (d *dropInServer) run(ctx context.Context, tool string, arguments json.RawMessage, trace shell.Trace) (call.Outcome, error) {
 	if err := d.attach(); err != nil {
 		return call.Outcome{}, err
 	}
-	outcome, err := d.runner.Run(ctx, tool, arguments)
+	outcome, err := d.runner.Run(ctx, tool, arguments, trace)
 	if err == nil {
 		return outcome, nil
 	}
@@ -245,7 +245,10 @@ func (d *dropInServer) answerCall(ctx context.Context, id string, params json.Ra
 		d.journal.write("ERROR", "tools/call params is not a JSON object")
 		return printError(out, id, message.CodeInvalidParams, "Invalid params: expected an object", nil)
 	}
-	result, err := d.host.CallTool(ctx, engine.ToolCall{Params: params, Notify: func(string, json.RawMessage) {}, Queued: func() {}})
+	result, err := d.host.CallTool(ctx, engine.ToolCall{
+		Params: params, Trace: message.ReadTrace(params),
+		Notify: func(string, json.RawMessage) {}, Queued: func() {},
+	})
 	if ctx.Err() != nil {
 		return nil
 	}
