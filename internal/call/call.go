@@ -99,10 +99,10 @@ func (e *DirectoryError) Unwrap() error { return e.err }
 // Is reports that e is ErrDirectory.
 func (e *DirectoryError) Is(target error) bool { return target == ErrDirectory }
 
-// Run runs tool with arguments. It waits for its turn first. When it returns,
+// Run runs tool with arguments, as part of a trace. It waits for its turn first. When it returns,
 // the call's processes and its directory are gone. An error means that the
 // tool did not run.
-func (r *Runner) Run(ctx context.Context, tool string, arguments json.RawMessage) (Outcome, error) {
+func (r *Runner) Run(ctx context.Context, tool string, arguments json.RawMessage, trace shell.Trace) (Outcome, error) {
 	w, err := r.shell.Acquire(ctx)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("get a shell for %s: %w", tool, err)
@@ -115,7 +115,7 @@ func (r *Runner) Run(ctx context.Context, tool string, arguments json.RawMessage
 	defer r.dirs.drop(dir)
 	r.running.Add(1)
 	defer r.running.Add(-1)
-	c := running{Runner: r, worker: w, tool: tool, dir: dir, arguments: arguments}
+	c := running{Runner: r, worker: w, tool: tool, dir: dir, arguments: arguments, trace: trace}
 	if err := w.Start(c.job()); err != nil {
 		r.shell.Release(w)
 		return Outcome{}, err
@@ -138,11 +138,12 @@ type running struct {
 	worker    *shell.Worker
 	tool, dir string
 	arguments json.RawMessage
+	trace     shell.Trace
 }
 
 func (c running) job() shell.Job {
 	return shell.Job{
-		Function: "tool_" + c.tool, Dir: c.dir, Arguments: c.arguments,
+		Function: "tool_" + c.tool, Dir: c.dir, Arguments: c.arguments, Trace: c.trace,
 		Before: c.shell.Script().Functions[beforeHook],
 	}
 }

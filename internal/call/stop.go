@@ -54,7 +54,7 @@ func (c running) cancelHook() {
 	if !c.shell.Script().Functions[hook] {
 		return
 	}
-	job := shell.Job{Function: hook, Dir: c.dir, Arguments: c.arguments}
+	job := shell.Job{Function: hook, Dir: c.dir, Arguments: c.arguments, Trace: c.trace}
 	if c.stopping.Load() {
 		job.Arguments = nil
 	}

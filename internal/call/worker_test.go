@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/conch-mcp/conch/internal/shell"
 )
 
 func needsProc(t *testing.T) {
@@ -22,7 +24,7 @@ func needsProc(t *testing.T) {
 
 func runText(t *testing.T, r *Runner, tool, arguments string) (text string, status int) {
 	t.Helper()
-	o, err := r.Run(t.Context(), tool, json.RawMessage(arguments))
+	o, err := r.Run(t.Context(), tool, json.RawMessage(arguments), shell.Trace{})
 	if err != nil || o.End != Returned {
 		t.Fatalf("%s: %v, end %d", tool, err, o.End)
 	}

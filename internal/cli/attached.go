@@ -181,11 +181,11 @@ func (d *dropInServer) exists(tool string) bool {
 	return d.attach() != nil || d.shell.Script().Functions["tool_"+tool]
 }
 
-func (d *dropInServer) run(ctx context.Context, tool string, arguments json.RawMessage) (call.Outcome, error) {
+func (d *dropInServer) run(ctx context.Context, tool string, arguments json.RawMessage, trace shell.Trace) (call.Outcome, error) {
 	if err := d.attach(); err != nil {
 		return call.Outcome{}, err
 	}
-	outcome, err := d.runner.Run(ctx, tool, arguments)
+	outcome, err := d.runner.Run(ctx, tool, arguments, trace)
 	if err == nil {
 		return outcome, nil
 	}
@@ -272,7 +272,10 @@ func (d *dropInServer) answerCall(ctx context.Context, fields []string, out io.W
 	params, err := d.framework.call(fields)
 	var result json.RawMessage
 	if err == nil {
-		result, err = d.host.CallTool(ctx, engine.ToolCall{Params: params, Notify: func(string, json.RawMessage) {}, Queued: func() {}})
+		result, err = d.host.CallTool(ctx, engine.ToolCall{
+			Params: params, Trace: message.ReadTrace(params),
+			Notify: func(string, json.RawMessage) {}, Queued: func() {},
+		})
 	}
 	var exit *exitError
 	switch {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/conch-mcp/conch/internal/message"
 )
 
 // CallTool answers a tools/call request beside the engine, which would take
@@ -16,6 +18,7 @@ type CallTool func(context.Context, ToolCall) (json.RawMessage, error)
 type ToolCall struct {
 	Session *mcp.ServerSession // the engine's for the request's era; nil for none
 	Params  json.RawMessage
+	Trace   message.Trace // for the tool to take part in
 	// Notify sends a notification about the request.
 	Notify func(method string, params json.RawMessage)
 	// Queued is called when nothing is left to do but to wait for the tool.

@@ -12,7 +12,9 @@ import (
 
 	"github.com/conch-mcp/conch/internal/call"
 	"github.com/conch-mcp/conch/internal/catalog"
+	"github.com/conch-mcp/conch/internal/engine"
 	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/shell"
 )
 
 // This file is what the manner BashMCPSDK changes: the answers, their texts and the
@@ -88,7 +90,8 @@ func (h *Host) revisionSDK(c *catalog.Config, asked string) (string, error) {
 
 // callToolSDK answers tools/call from whatever params are; nil stands for
 // absent ones.
-func (h *Host) callToolSDK(ctx context.Context, params json.RawMessage, queued func()) (json.RawMessage, error) {
+func (h *Host) callToolSDK(ctx context.Context, asked engine.ToolCall) (json.RawMessage, error) {
+	params := asked.Params
 	switch text := strings.TrimSpace(string(params)); {
 	case params == nil, text == "null", text == "false":
 		params = json.RawMessage(`{}`)
@@ -96,7 +99,7 @@ func (h *Host) callToolSDK(ctx context.Context, params json.RawMessage, queued f
 		h.opts.Log.Error("tools/call params is not a JSON object")
 		return nil, invalidParams("expected an object")
 	}
-	c := sdkCall{toolCall{host: h, modern: message.ReadMeta(params).Modern, queued: queued}}
+	c := sdkCall{toolCall{host: h, modern: message.ReadMeta(params).Modern, trace: shell.Trace(asked.Trace), queued: asked.Queued}}
 	return c.answer(ctx, nameIn(params), message.Member(params, "arguments"))
 }
 
@@ -156,7 +159,7 @@ func (c sdkCall) run(ctx context.Context, arguments json.RawMessage) (text strin
 		return c.refusal(c.tool.Name, defect), true
 	}
 	c.queued()
-	outcome, err := c.host.opts.Run(ctx, c.tool.Name, compactArguments(arguments))
+	outcome, err := c.host.opts.Run(ctx, c.tool.Name, compactArguments(arguments), c.trace)
 	switch {
 	case ctx.Err() != nil:
 		return "", true

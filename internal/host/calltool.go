@@ -28,16 +28,16 @@ func (h *Host) CallTool(ctx context.Context, asked engine.ToolCall) (result json
 	defer h.recovered("tools/call", &err)
 	switch h.opts.Manner {
 	case BashMCPSDK:
-		return h.callToolSDK(ctx, asked.Params, asked.Queued)
+		return h.callToolSDK(ctx, asked)
 	case MCPServerBashSDK:
-		return h.callFunction(ctx, asked.Params, asked.Queued)
+		return h.callFunction(ctx, asked)
 	}
 	name := message.Member(asked.Params, "name")
 	if len(name) == 0 || name[0] != '"' {
 		return nil, invalidParams("name must be a string")
 	}
 	meta := message.ReadMeta(asked.Params)
-	c := toolCall{host: h, modern: meta.Modern, queued: asked.Queued, notify: func(ctx context.Context, level slog.Level, data any) error {
+	c := toolCall{host: h, modern: meta.Modern, trace: shell.Trace(asked.Trace), queued: asked.Queued, notify: func(ctx context.Context, level slog.Level, data any) error {
 		if meta.Modern {
 			return sendIf(meta.LogLevel, level, data, asked.Notify)
 		}
@@ -48,7 +48,7 @@ func (h *Host) CallTool(ctx context.Context, asked engine.ToolCall) (result json
 
 // callTool answers tools/call for the engine.
 func (h *Host) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
-	c := toolCall{host: h, modern: isModern(req.Params.Meta), queued: func() {}, notify: func(ctx context.Context, level slog.Level, data any) error {
+	c := toolCall{host: h, modern: isModern(req.Params.Meta), trace: traceIn(req.Params.Meta), queued: func() {}, notify: func(ctx context.Context, level slog.Level, data any) error {
 		return send(ctx, req.Session, level, data)
 	}}
 	answer := c.answer
@@ -65,10 +65,20 @@ func (h *Host) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Resu
 	return &rawResult{text: text}, nil
 }
 
+// traceIn is the trace in metadata that the engine has decoded.
+func traceIn(meta mcp.Meta) shell.Trace {
+	text := func(member string) string {
+		s, _ := meta[member].(string)
+		return s
+	}
+	return shell.Trace(message.NewTrace(text("traceparent"), text("tracestate"), text("baggage")))
+}
+
 // toolCall is one call of a tool.
 type toolCall struct {
 	host   *Host
 	modern bool
+	trace  shell.Trace
 	notify func(ctx context.Context, level slog.Level, data any) error
 	queued func()         // called when the call begins to wait for its turn
 	tools  *catalog.Tools // the reading of the list that tool is of
@@ -114,7 +124,7 @@ func (c toolCall) run(ctx context.Context, arguments json.RawMessage) (text stri
 		return defect, true
 	}
 	c.queued()
-	outcome, err := c.host.opts.Run(ctx, c.tool.Name, arguments)
+	outcome, err := c.host.opts.Run(ctx, c.tool.Name, arguments, c.trace)
 	if err != nil {
 		return c.notRun(ctx, err), true
 	}
@@ -254,9 +264,29 @@ func (c toolCall) result(text string, isError bool) json.RawMessage {
 	return f.object()
 }
 
-// schema returns a tool's compiled inputSchema. tools is the reading of the
-// list that tool is of; schemas live as long as it is the latest.
+// schema returns a tool's compiled inputSchema.
 func (h *Host) schema(tools *catalog.Tools, tool *catalog.Tool) (*schema.Schema, error) {
+	c := h.compiled(tools, tool)
+	return c.schema, c.err
+}
+
+// HeaderParams returns the headers in which clients repeat arguments of a tool;
+// none for a tool that is not there.
+func (h *Host) HeaderParams(tool string) ([]schema.Header, error) {
+	tools, err := h.toolsNow()
+	if err != nil {
+		return nil, err
+	}
+	t := tools.Lookup(tool)
+	if t == nil || !h.opts.Exists(tool) {
+		return nil, nil
+	}
+	return h.compiled(tools, t).headers, nil
+}
+
+// compiled returns what is compiled of a tool. tools is the reading of the list
+// that tool is of; schemas live as long as it is the latest.
+func (h *Host) compiled(tools *catalog.Tools, tool *catalog.Tool) *compiledSchema {
 	h.mu.Lock()
 	if h.tools != tools {
 		h.tools, h.schemas = tools, map[string]*compiledSchema{}
@@ -267,16 +297,20 @@ func (h *Host) schema(tools *catalog.Tools, tool *catalog.Tool) (*schema.Schema,
 		h.schemas[tool.Name] = c
 	}
 	h.mu.Unlock()
-	c.once.Do(func() {
-		if tool.InputSchema == nil {
-			c.err = errors.New("its entry in the tools list declares no inputSchema")
-			return
-		}
-		if h.opts.Manner.isVerbatim() {
-			c.schema, c.err = schema.CompileLenient(tool.InputSchema)
-			return
-		}
-		c.schema, c.err = schema.Compile(tool.InputSchema)
-	})
-	return c.schema, c.err
+	c.once.Do(func() { c.compile(tool.InputSchema, h.opts.Manner.isVerbatim()) })
+	return c
+}
+
+func (c *compiledSchema) compile(inputSchema json.RawMessage, lenient bool) {
+	switch {
+	case inputSchema == nil:
+		c.err = errors.New("its entry in the tools list declares no inputSchema")
+	case lenient:
+		c.schema, c.err = schema.CompileLenient(inputSchema)
+	default:
+		c.schema, c.err = schema.Compile(inputSchema)
+	}
+	if c.err == nil {
+		c.headers, c.problems = schema.Headers(inputSchema)
+	}
 }

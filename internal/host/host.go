@@ -23,6 +23,7 @@ import (
 	"github.com/conch-mcp/conch/internal/catalog"
 	"github.com/conch-mcp/conch/internal/message"
 	"github.com/conch-mcp/conch/internal/schema"
+	"github.com/conch-mcp/conch/internal/shell"
 )
 
 // Options say what a host serves.
@@ -33,7 +34,7 @@ type Options struct {
 	Config    func() (*catalog.Config, error) // the configuration as it is now
 	Functions func() []string                 // the names of the tools that are implemented
 	Exists    func(tool string) bool          // whether a tool is implemented
-	Run       func(ctx context.Context, tool string, arguments json.RawMessage) (call.Outcome, error)
+	Run       func(ctx context.Context, tool string, arguments json.RawMessage, trace shell.Trace) (call.Outcome, error)
 	Limits    call.Limits // what Run abides by, for the messages that name it
 	// How long and by whom lists may be kept where nothing else says so; default
 	// 0 and public.
@@ -62,9 +63,11 @@ type Host struct {
 
 // compiledSchema is a tool's inputSchema, compiled at its first call.
 type compiledSchema struct {
-	once   sync.Once
-	schema *schema.Schema
-	err    error
+	once     sync.Once
+	schema   *schema.Schema
+	err      error
+	headers  []schema.Header // in which clients repeat arguments
+	problems []string        // headers that it asks for and does not get
 }
 
 // New returns a host.
@@ -211,8 +214,12 @@ func (h *Host) problems(tools *catalog.Tools) []string {
 			problems = append(problems, fmt.Sprintf("the tools list declares %s, but there is no function tool_%s; %s", tool.Name, tool.Name, h.unimplemented()))
 			continue
 		}
-		if _, err := h.schema(tools, tool); err != nil && tool.InputSchema != nil {
-			problems = append(problems, fmt.Sprintf("the inputSchema of %s cannot be used: %v; calls are refused", tool.Name, err))
+		c := h.compiled(tools, tool)
+		if c.err != nil && tool.InputSchema != nil {
+			problems = append(problems, fmt.Sprintf("the inputSchema of %s cannot be used: %v; calls are refused", tool.Name, c.err))
+		}
+		for _, p := range c.problems {
+			problems = append(problems, fmt.Sprintf("the inputSchema of %s: %s", tool.Name, p))
 		}
 	}
 	for _, name := range h.opts.Functions() {

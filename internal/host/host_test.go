@@ -31,6 +31,7 @@ type stage struct {
 	dir       string
 	functions []string
 	log       bytes.Buffer
+	trace     shell.Trace // of the last call
 	run       func(ctx context.Context, tool string, arguments json.RawMessage) (call.Outcome, error)
 }
 
@@ -50,7 +51,8 @@ func newStage(t *testing.T, tools, config string) *stage {
 		Name: "stage", Tools: list.Read, Config: description.Read,
 		Functions: func() []string { return s.functions },
 		Exists:    func(tool string) bool { return slices.Contains(s.functions, tool) },
-		Run: func(ctx context.Context, tool string, arguments json.RawMessage) (call.Outcome, error) {
+		Run: func(ctx context.Context, tool string, arguments json.RawMessage, trace shell.Trace) (call.Outcome, error) {
+			s.trace = trace
 			return s.run(ctx, tool, arguments)
 		},
 		Limits: call.Limits{Timeout: 3 * time.Second, MaxOutput: 100},
@@ -261,6 +263,9 @@ func TestEveryMismatchOfListAndScriptIsAProblem(t *testing.T) {
 		{"a problem of the list first", `5,` + good, nil, []string{
 			"entry 1 of the tools list is not a JSON object; it is not served",
 			"the tools list declares greet, but there is no function tool_greet; it is not served",
+		}},
+		{"a header that cannot be", `{"name":"greet","inputSchema":{"type":"object","properties":{"a":{"type":"number","x-mcp-header":"A"}}}}`, []string{"greet"}, []string{
+			`the inputSchema of greet: x-mcp-header at /properties/a needs a "type" beside it that is "string", "integer" or "boolean"; it is not used`,
 		}},
 		{"no schema", `{"name":"greet"}`, []string{"greet"}, []string{"entry 1 of the tools list (greet) declares no inputSchema; calls are refused"}},
 	}

@@ -10,7 +10,9 @@ import (
 
 	"github.com/conch-mcp/conch/internal/call"
 	"github.com/conch-mcp/conch/internal/catalog"
+	"github.com/conch-mcp/conch/internal/engine"
 	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/shell"
 )
 
 // This file is what the manner MCPServerBashSDK changes: a tool is there when its
@@ -18,9 +20,9 @@ import (
 // must be.
 
 // callFunction answers tools/call.
-func (h *Host) callFunction(ctx context.Context, params json.RawMessage, queued func()) (json.RawMessage, error) {
-	c := functionCall{toolCall{host: h, modern: message.ReadMeta(params).Modern, queued: queued}}
-	return c.answer(ctx, message.Text(message.Member(params, "name")), message.Member(params, "arguments"))
+func (h *Host) callFunction(ctx context.Context, asked engine.ToolCall) (json.RawMessage, error) {
+	c := functionCall{toolCall{host: h, modern: message.ReadMeta(asked.Params).Modern, trace: shell.Trace(asked.Trace), queued: asked.Queued}}
+	return c.answer(ctx, message.Text(message.Member(asked.Params, "name")), message.Member(asked.Params, "arguments"))
 }
 
 // functionCall is one call of a tool whose script was written for
@@ -61,7 +63,7 @@ func (c functionCall) run(ctx context.Context, arguments json.RawMessage) (text 
 		return defect, true
 	}
 	c.queued()
-	outcome, err := h.opts.Run(ctx, c.tool.Name, compactArguments(arguments))
+	outcome, err := h.opts.Run(ctx, c.tool.Name, compactArguments(arguments), c.trace)
 	switch {
 	case ctx.Err() != nil:
 		return "", true

@@ -42,6 +42,7 @@ type Meta struct {
 	Revision string // the protocolVersion of a modern request
 	LogLevel string // the logLevel of a modern request, "" when there is none
 	Token    json.RawMessage
+	Trace    Trace // of a request of either era
 	missing  string
 }
 
@@ -53,7 +54,7 @@ func ReadMeta(params json.RawMessage) Meta {
 	if meta == nil || meta[0] != '{' {
 		return m
 	}
-	var version, capabilities, info json.RawMessage
+	var version, capabilities, info, traceparent, tracestate, baggage json.RawMessage
 	eachMember(meta, func(key string, _ int, value json.RawMessage) {
 		switch key {
 		case MetaProtocolVersion:
@@ -66,8 +67,15 @@ func ReadMeta(params json.RawMessage) Meta {
 			m.LogLevel = Text(value)
 		case "progressToken":
 			m.Token = value
+		case "traceparent":
+			traceparent = value
+		case "tracestate":
+			tracestate = value
+		case "baggage":
+			baggage = value
 		}
 	})
+	m.Trace = NewTrace(Text(traceparent), Text(tracestate), Text(baggage))
 	m.Modern = version != nil || capabilities != nil
 	switch {
 	case !m.Modern:

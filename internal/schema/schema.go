@@ -6,6 +6,9 @@
 // compiled schema, because it has to be exact for every number, bounded in time
 // and memory for every input, and complete in the defects it names.
 //
+// It also tells which arguments a schema has clients repeat in headers, and whether
+// they did.
+//
 // The package knows nothing of protocols, of tools and how they are run, or of
 // files and networks: a reference that leaves the schema is refused, not fetched.
 package schema

@@ -51,7 +51,7 @@ _mcp_start() {
 _mcp_attend() {
   builtin local _mcp_options="$-" _mcp_exec='' _mcp_kept="$((${_mcp_kept:-46} - 1))"
   builtin local _conch_dir='' _conch_root='' _conch_kind='' _conch_restore='' \
-    _conch_declared='' _conch_traps='' _conch_order='' _conch_name='' _conch_apart='' _conch_last=''
+    _conch_declared='' _conch_kept='' _conch_traps='' _conch_order='' _conch_name='' _conch_apart='' _conch_last=''
   # Traps that are inherited would speak in what is captured.
   { builtin set +evxmET; } 2>/dev/null
   _conch_traps=$(builtin trap -p ERR DEBUG RETURN)

@@ -15,12 +15,17 @@ type Job struct {
 	Function  string          // what is called; never empty, no newline
 	Dir       string          // MCP_CALL_TMPDIR; absolute, exists
 	Arguments json.RawMessage // one JSON object, the function's $1; nil: it is empty
+	Trace     Trace
 	// Before has the script's mcp_before_tool_call asked first; Function is
 	// tool_<name> then.
 	Before bool
 
 	group process.Group // the subshell it is for
 }
+
+// Trace is what of a trace a call finds in its environment, by the names of the
+// variables. An empty one is not there. They hold no control characters.
+type Trace struct{ Traceparent, Tracestate, Baggage string }
 
 // inlineLimit is the size of a value up to which it goes into the job itself.
 // Bash reads larger ones faster from the second file.
@@ -52,6 +57,7 @@ func (j Job) encode() (*encoding, error) {
 	if j.Before {
 		e.scalar("_conch_before", "1")
 	}
+	e.trace(j.Trace)
 	for _, m := range members {
 		if !isIdentifierPart(m.name) {
 			continue
@@ -84,6 +90,15 @@ func (j Job) arguments() (string, []member, error) {
 
 // job is the text of the job file.
 func (e *encoding) job() []byte { return append(e.names.Bytes(), e.values.Bytes()...) }
+
+// trace enters variables that the runtime has exported beforehand.
+func (e *encoding) trace(t Trace) {
+	for _, v := range []struct{ name, value string }{{"TRACEPARENT", t.Traceparent}, {"TRACESTATE", t.Tracestate}, {"BAGGAGE", t.Baggage}} {
+		if v.value != "" {
+			e.scalar(v.name, v.value)
+		}
+	}
+}
 
 // scalar enters one variable.
 func (e *encoding) scalar(name, value string) {

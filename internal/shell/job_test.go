@@ -147,6 +147,29 @@ func requireArguments(t *testing.T, got variables, scalars map[string]string, ar
 	}
 }
 
+func TestAJobSetsTheVariablesOfATraceThatAreThere(t *testing.T) {
+	long := strings.Repeat("x", inlineLimit+1)
+	for _, tt := range []struct {
+		trace Trace
+		want  map[string]string
+	}{
+		{Trace{}, map[string]string{}},
+		{Trace{Traceparent: "p"}, map[string]string{"TRACEPARENT": "p"}},
+		{Trace{"p", "s", "b"}, map[string]string{"TRACEPARENT": "p", "TRACESTATE": "s", "BAGGAGE": "b"}},
+		{Trace{"p", "", long}, map[string]string{"TRACEPARENT": "p", "BAGGAGE": long}},
+	} {
+		e, err := Job{Function: "tool_t", Dir: "/d", Arguments: json.RawMessage(`{}`), Trace: tt.trace}.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := decodeJob(t, e).scalars
+		maps.DeleteFunc(got, func(name, _ string) bool { return strings.HasPrefix(name, "_conch_") || name == "MCP_CALL_TMPDIR" })
+		if !maps.Equal(got, tt.want) {
+			t.Errorf("%.60q sets %.200q", tt.trace, got)
+		}
+	}
+}
+
 func TestAJobThatNoShellCanTakeIsRefused(t *testing.T) {
 	for _, arguments := range []string{`{"a":"x\u0000"}`, `{"a":["\u0000"]}`} {
 		if _, err := (Job{Function: "tool_t", Dir: "/d", Arguments: json.RawMessage(arguments)}).encode(); !errors.Is(err, ErrNUL) {

@@ -98,6 +98,7 @@ _conch_worker() {
   _conch_base=$_conch_dir/$1 _conch_side=0 _conch_before=''
   _conch_open_ends
   builtin export MCP_CALL_TMPDIR=
+  _conch_clear_trace
   _conch_drop_stale
   builtin set -m
   while ((1)); do
@@ -126,6 +127,18 @@ _conch_open_ends() {
   # shellcheck disable=SC2094 # these are pipes
   exec 0<>"$_conch_base.event" >"$_conch_base.event" \
     0<>"$_conch_base.wake" 47<"$_conch_base.wake" 0</dev/null || builtin exit
+}
+
+# The trace is the request's: a call is not to take the one for its own that the
+# server was started under. Exported without a value, a variable is not there
+# until a job sets it.
+_conch_clear_trace() {
+  builtin local _conch_name
+  for _conch_name in TRACEPARENT TRACESTATE BAGGAGE; do
+    [[ $_conch_kept != *" $_conch_name "* ]] || builtin continue
+    builtin unset -v "$_conch_name"
+    builtin export "${_conch_name?}"
+  done
 }
 
 # Takes away the arguments of the call that this is forked from, where a call
@@ -213,15 +226,22 @@ _conch_ask_before() {
 # with US between them and NUL behind the last. _conch_more tells that there
 # are values that cannot be passed so: a second file has them.
 
-# Takes the attributes off the names that the job is about to set.
+# Makes way for the names that the job is about to set.
 # shellcheck disable=SC2031 # runs in the subshell that read the names
 _conch_undeclare() {
   builtin local _conch_i
   for _conch_i in "${!_conch_names[@]}"; do
-    case ${_conch_names[_conch_i]} in
-      arg_*) _conch_forget "${_conch_names[_conch_i]}" || _conch_names[_conch_i]=_conch_ignored ;;
-    esac
+    _conch_claim "${_conch_names[_conch_i]}" || _conch_names[_conch_i]=_conch_ignored
   done
+}
+
+# Readies a variable to be set. Fails for one that stays as the script has made
+# it.
+_conch_claim() {
+  case $1 in
+    arg_*) _conch_forget "$1" ;;
+    *) [[ $_conch_kept != *" $1 "* ]] ;;
+  esac
 }
 
 # Takes a variable away with its attributes: an integer would evaluate what it
@@ -246,7 +266,7 @@ _conch_take_more() {
     _conch_name=${_conch_line%% *}
     _conch_name=${_conch_name#[=:]}
     _conch_names[${#_conch_names[@]}]=$_conch_name
-    _conch_forget "$_conch_name" || _conch_name=_conch_ignored
+    _conch_claim "$_conch_name" || _conch_name=_conch_ignored
     case $_conch_line in
       :*) _conch_take_array "${_conch_line#* }" ;;
       *) builtin printf -v "$_conch_name" '%b' "${_conch_line#* }" ;;
@@ -319,11 +339,27 @@ _conch_look_for_declarations() {
   case $(builtin declare -p) in *' arg_'*) _conch_declared=1 ;; esac
 }
 
+# A trace comes from outside, and a script that has a variable of such a name
+# must not get it to see there. What is exported and nothing else may have been
+# in the environment; all else is the script's.
+_conch_look_for_trace() {
+  builtin local _conch_name
+  _conch_kept=' '
+  for _conch_name in TRACEPARENT TRACESTATE BAGGAGE; do
+    builtin declare -p "$_conch_name" >/dev/null 2>&1 || builtin continue
+    case $(builtin declare -p "$_conch_name") in
+      'declare -x '*) ;;
+      *) _conch_kept+="$_conch_name " _conch_declared=1 ;;
+    esac
+  done
+}
+
 # What is to be done before the shell can serve. $1: the options the script has
 # set. _conch_traps holds its traps that are not inherited.
 _conch_enter() {
   _conch_set_aside "$1"
   _conch_check_variables
   _conch_look_for_declarations
+  _conch_look_for_trace
   _conch_choose_worker
 }

@@ -107,6 +107,9 @@ func connect(t *testing.T, s *mcp.Server, opts Options) *client {
 	t.Cleanup(func() {
 		cancel(nil)
 		inW.Close()
+		// Or what nobody has asked for would keep the reader.
+		for range c.lines {
+		}
 		<-read
 	})
 	return c

@@ -90,7 +90,7 @@ func (c *conn) request(r *request, m message.Message) *message.Error {
 		return &message.Error{Code: message.CodeInternalError, Message: "Internal error", ID: m.ID}
 	}
 	if m.Method == "tools/call" && c.opts.CallTool != nil {
-		c.callTool(r, s, m.Params)
+		c.callTool(r, s, m.Params, meta.Trace)
 		return nil
 	}
 	if !c.begin(r, s, nil) {
@@ -168,7 +168,7 @@ func (c *conn) refusal(r *request, err *message.Error) []byte {
 }
 
 // callTool answers a tools/call request beside the engine.
-func (c *conn) callTool(r *request, s *engine.Session, params json.RawMessage) {
+func (c *conn) callTool(r *request, s *engine.Session, params json.RawMessage, trace message.Trace) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
 	if !c.begin(r, s, cancel) {
 		cancel()
@@ -181,7 +181,7 @@ func (c *conn) callTool(r *request, s *engine.Session, params json.RawMessage) {
 		defer queued()
 		c.awaitReader(ctx)
 		result, err := c.opts.CallTool(ctx, engine.ToolCall{
-			Session: s.Engine(), Params: params,
+			Session: s.Engine(), Params: params, Trace: trace,
 			Notify: func(method string, params json.RawMessage) { c.Notify(ctx, method, params) },
 			Queued: func() {
 				c.mu.Lock()
