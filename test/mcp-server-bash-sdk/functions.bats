@@ -150,7 +150,7 @@ http://localhost,http://127.0.0.1"
   assert_success
   assert_output ''
   assert_equal "$stderr" '[WARN] aside'
-  MCP_LOG_FILE=/nonexistent/log
+  MCP_LOG_FILE=$CORE/below/a/file
   run log INFO nowhere
   assert_success
 }
