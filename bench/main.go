@@ -6,6 +6,7 @@
 //
 //	go run ./bench
 //	PEER='path/to/server.sh' PEER_TOOL=greet PEER_ARGS='{"name":"World"}' go run ./bench
+//	PEER_URL=http://127.0.0.1:3001/mcp go run ./bench
 package main
 
 import (
@@ -91,6 +92,8 @@ type measurements struct {
 	resident              float64 // MB
 	others                []*measured
 	peer                  *measured // also one of the others, if there is one
+	endpoints             []*endpoint
+	session               float64 // KB for one over HTTP that nobody uses
 }
 
 func measure(dir, script string) (*measurements, error) {
@@ -105,6 +108,9 @@ func measure(dir, script string) (*measurements, error) {
 	if err := m.startOthers(dir); err != nil {
 		return nil, err
 	}
+	if m.endpoints, err = startEndpoints(script); err != nil {
+		return nil, err
+	}
 	for round := range *rounds + 1 {
 		if err := m.round(server, serve, round > 0); err != nil {
 			return nil, err
@@ -112,6 +118,9 @@ func measure(dir, script string) (*measurements, error) {
 		fmt.Fprintf(os.Stderr, "\rround %d of %d", round, *rounds)
 	}
 	fmt.Fprintf(os.Stderr, "\r\x1b[K")
+	if m.session, err = sessionKB(script); err != nil {
+		return nil, err
+	}
 	m.resident, err = residentMB(server.cmd.Process.Pid)
 	return m, err
 }
@@ -138,6 +147,9 @@ func (m *measurements) startOthers(dir string) (err error) {
 func (m *measurements) stopOthers() {
 	for _, o := range m.others {
 		o.client.stop()
+	}
+	for _, e := range m.endpoints {
+		e.stop()
 	}
 }
 
@@ -177,6 +189,11 @@ func (m *measurements) round(server *client, serve []string, counts bool) error 
 	for _, o := range m.others {
 		if err := o.round(counts); err != nil {
 			return fmt.Errorf("measure %s: %w", o.name, err)
+		}
+	}
+	for _, e := range m.endpoints {
+		if err := e.round(counts); err != nil {
+			return fmt.Errorf("measure %s: %w", e.name, err)
 		}
 	}
 	return nil
@@ -242,7 +259,21 @@ func (m *measurements) report() {
 		}
 		row(fmt.Sprintf("conch, calls at concurrency %d", n), fmt.Sprintf("%.0f /s", m.rate[n].median()), fmt.Sprintf("%.2f × two loops", m.rate[n].ratio(pair)), budget)
 	}
+	for _, what := range asked {
+		fmt.Println()
+		for _, e := range m.endpoints {
+			for _, n := range concurrencies {
+				rate := e.rates[what][n]
+				beside := ""
+				if e != m.endpoints[0] {
+					beside = fmt.Sprintf("conch is %.0f times as fast", m.endpoints[0].rates[what][n].ratio(rate))
+				}
+				row(fmt.Sprintf("%s, %s at concurrency %d", e.name, what, n), fmt.Sprintf("%.0f /s", rate.median()), beside, "")
+			}
+		}
+	}
 	fmt.Println()
+	row("conch, for an idle session over HTTP", fmt.Sprintf("%.0f KB", m.session), "", "")
 	row("conch, resident with 8 workers", fmt.Sprintf("%.1f MB", m.resident), "", fmt.Sprintf("budget %d MB: %s", maxResident, verdict(m.resident <= maxResident)))
 	row("conch, start to first reply", ms(m.start), "", fmt.Sprintf("budget %v: %s", maxStart, verdict(m.start.median() <= maxStart.Seconds())))
 }

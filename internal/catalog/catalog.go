@@ -25,6 +25,9 @@ type Tool struct {
 	InputSchema json.RawMessage
 	// Description is for people.
 	Description string
+	// Scopes is what a token must be good for to call the tool, where callers
+	// have tokens with scopes.
+	Scopes []string
 }
 
 // Tools is one reading of a list of tools.
@@ -96,7 +99,7 @@ func (e *FileError) Brief() string {
 type Config struct {
 	ServerInfo        json.RawMessage // an object with name and version, or, read verbatim, any value
 	Instructions      string
-	ProtocolVersion   string   // what every initialize is answered with
+	ProtocolVersion   string   // the revision every initialize is answered with; read verbatim, any text
 	SupportedVersions []string // the protocol revisions to serve
 	Capabilities      json.RawMessage
 	TTLMs             *int64 // how long clients may keep lists

@@ -90,10 +90,10 @@ func (d *dropInServer) readFlags() error {
 	flags.Var(&d.connection.maxLine, "max-line", "")
 	flags.Var(&d.connection.drain, "drain", "")
 	if err := flags.Parse(strings.Fields(os.Getenv("CONCH_FLAGS"))); err != nil {
-		return fmt.Errorf("$CONCH_FLAGS: %w", err)
+		return fmt.Errorf("$CONCH_FLAGS: %w", conchFlagsError(err))
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("$CONCH_FLAGS: %q is no flag", flags.Arg(0))
+		return fmt.Errorf("$CONCH_FLAGS: %q is no flag; %s", flags.Arg(0), conchFlags)
 	}
 	if maxOutput < 1 {
 		return errors.New("$CONCH_FLAGS: --max-output must be at least 1")
@@ -110,6 +110,27 @@ func (d *dropInServer) readFlags() error {
 	}
 	d.workers = int(concurrency)
 	return nil
+}
+
+const conchFlags = "there are --timeout, --max-output, --max-line and --drain"
+
+// conchFlagsError adds what to write instead to an error of a flag that is not
+// for a server of the drop-in file.
+func conchFlagsError(err error) error {
+	var unknown *pflag.NotExistError
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return errors.New(conchFlags)
+	case !errors.As(err, &unknown):
+		return err
+	}
+	instead := map[string]string{
+		"concurrency": "MCP_CONCURRENCY", "tools": "MCP_TOOLS_LIST_FILE", "config": "MCP_CONFIG_FILE", "log-file": "MCP_LOG_FILE",
+	}[unknown.GetSpecifiedName()]
+	if instead != "" {
+		return fmt.Errorf("%w; the variable %s is for that; %s", err, instead, conchFlags)
+	}
+	return fmt.Errorf("%w; %s", err, conchFlags)
 }
 
 func (d *dropInServer) log() *slog.Logger { return slog.New(d.journal) }

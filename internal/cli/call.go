@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -55,7 +56,11 @@ was no result: an unknown tool, say, or a script that does not start.`,
 				if err != nil {
 					return err
 				}
-				return printResult(os.Stdout, result, asJSON)
+				failed := printResult(os.Stdout, result, asJSON)
+				if whole == nil {
+					hintAtTypes(os.Stderr, result)
+				}
+				return failed
 			}))
 		},
 	}
@@ -139,40 +144,56 @@ func parsePair(pair string) (name string, value json.RawMessage, err error) {
 	return name, json.RawMessage(text), nil
 }
 
+// toolResult is what is printed of a tool's result.
+type toolResult struct {
+	Content []struct {
+		Type, Text, MIMEType, Data, URI string
+		Resource                        struct{ URI, Text string }
+	}
+	IsError bool
+}
+
 // printResult prints a tool's result and tells by the error whether the tool
 // failed.
-func printResult(out *os.File, result json.RawMessage, asJSON bool) error {
-	var r struct {
-		Content []struct {
-			Type, Text, MIMEType, Data, URI string
-			Resource                        struct{ URI, Text string }
-		}
-		IsError bool
-	}
+func printResult(out io.Writer, result json.RawMessage, asJSON bool) error {
+	var r toolResult
 	if err := json.Unmarshal(result, &r); err != nil {
 		return &exitError{2, fmt.Errorf("read the result: %w", err)}
 	}
 	if asJSON {
 		fmt.Fprintf(out, "%s\n", result)
 	} else {
-		for _, c := range r.Content {
-			switch c.Type {
-			case "text":
-				fmt.Fprintln(out, c.Text)
-			case "resource_link":
-				fmt.Fprintln(out, c.URI)
-			case "resource":
-				fmt.Fprintf(out, "[resource %s]\n%s\n", c.Resource.URI, c.Resource.Text)
-			default:
-				fmt.Fprintf(out, "[%s, %s, %d bytes of base64]\n", c.Type, c.MIMEType, len(c.Data))
-			}
-		}
+		printContent(out, r)
 	}
 	if r.IsError {
-		if len(r.Content) > 0 && strings.HasPrefix(r.Content[0].Text, "Invalid type(s): ") && strings.Contains(r.Content[0].Text, ", got string (") {
-			return &exitError{1, errors.New("name=text passes a string; write name:=json for anything else")}
-		}
 		return &exitError{1, nil}
 	}
 	return nil
+}
+
+func printContent(out io.Writer, r toolResult) {
+	for _, c := range r.Content {
+		switch c.Type {
+		case "text":
+			fmt.Fprintln(out, c.Text)
+		case "resource_link":
+			fmt.Fprintln(out, c.URI)
+		case "resource":
+			fmt.Fprintf(out, "[resource %s]\n%s\n", c.Resource.URI, c.Resource.Text)
+		default:
+			fmt.Fprintf(out, "[%s, %s, %d bytes of base64]\n", c.Type, c.MIMEType, len(c.Data))
+		}
+	}
+}
+
+// hintAtTypes tells how to pass what is no string, where a result complains of
+// one. It is no failure of its own: the status is the tool's.
+func hintAtTypes(out io.Writer, result json.RawMessage) {
+	var r toolResult
+	if json.Unmarshal(result, &r) != nil || !r.IsError || len(r.Content) == 0 {
+		return
+	}
+	if text := r.Content[0].Text; strings.HasPrefix(text, "Invalid type(s): ") && strings.Contains(text, ", got string (") {
+		fmt.Fprintln(out, "conch: name=text passes a string; write name:=json for anything else")
+	}
 }

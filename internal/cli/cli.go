@@ -50,7 +50,7 @@ func Main(args []string) int {
 		}
 	}
 	root := newRoot()
-	root.SetArgs(withServe(root, args))
+	root.SetArgs(withServe(root, withAddress(args)))
 	err := root.Execute()
 	if err == nil {
 		return 0
@@ -85,7 +85,7 @@ func withServe(root *cobra.Command, args []string) []string {
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "conch [SCRIPT [-- ARG...]]",
+		Use:   "conch [SCRIPT [[--] ARG...]]",
 		Short: "Serve shell functions as MCP servers",
 		Long: `Conch serves the functions of a Bash script to Model Context Protocol clients.
 

@@ -245,20 +245,25 @@ func TestTheDropInServerTakesItsFlagsFromTheEnvironment(t *testing.T) {
 }
 
 func TestFlagsThatMakeNoSenseNameTheirVariable(t *testing.T) {
-	tests := []struct{ variable, value string }{
-		{"CONCH_FLAGS", "--timeout"},
-		{"CONCH_FLAGS", "--timeout soon"},
-		{"CONCH_FLAGS", "--concurrency 4"},
-		{"CONCH_FLAGS", "--help"},
-		{"CONCH_FLAGS", "-x"},
-		{"CONCH_FLAGS", "30s"},
-		{"CONCH_FLAGS", "--max-line 0"},
-		{"CONCH_FLAGS", "--max-output 0"},
-		{"MCP_CONCURRENCY", "0"},
-		{"MCP_CONCURRENCY", "-1"},
-		{"MCP_CONCURRENCY", "many"},
-		{"MCP_CONCURRENCY", "1025"},
-		{"MCP_CONCURRENCY", "1 "},
+	const flags = "there are --timeout, --max-output, --max-line and --drain"
+	tests := []struct{ variable, value, instead string }{
+		{"CONCH_FLAGS", "--timeout", ""},
+		{"CONCH_FLAGS", "--timeout soon", "30s"},
+		{"CONCH_FLAGS", "--concurrency 4", "MCP_CONCURRENCY"},
+		{"CONCH_FLAGS", "--tools=list.json", "MCP_TOOLS_LIST_FILE"},
+		{"CONCH_FLAGS", "--config c.json", "MCP_CONFIG_FILE"},
+		{"CONCH_FLAGS", "--log-file x.log", "MCP_LOG_FILE"},
+		{"CONCH_FLAGS", "--bash /bin/bash", flags},
+		{"CONCH_FLAGS", "--help", flags},
+		{"CONCH_FLAGS", "-x", flags},
+		{"CONCH_FLAGS", "30s", flags},
+		{"CONCH_FLAGS", "--max-line 0", ""},
+		{"CONCH_FLAGS", "--max-output 0", ""},
+		{"MCP_CONCURRENCY", "0", ""},
+		{"MCP_CONCURRENCY", "-1", ""},
+		{"MCP_CONCURRENCY", "many", ""},
+		{"MCP_CONCURRENCY", "1025", ""},
+		{"MCP_CONCURRENCY", "1 ", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.variable+"="+tt.value, func(t *testing.T) {
@@ -266,7 +271,7 @@ func TestFlagsThatMakeNoSenseNameTheirVariable(t *testing.T) {
 			t.Setenv(tt.variable, tt.value)
 			_, err := newDropInServer(bashMCPSDK())
 			var exit *exitError
-			if !errors.As(err, &exit) || exit.status != 2 || !strings.Contains(err.Error(), "$"+tt.variable) {
+			if !errors.As(err, &exit) || exit.status != 2 || !strings.Contains(err.Error(), "$"+tt.variable) || !strings.Contains(err.Error(), tt.instead) {
 				t.Errorf("%v", err)
 			}
 		})

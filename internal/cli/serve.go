@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"os"
+	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/conch-mcp/conch/internal/wire"
 )
@@ -15,14 +17,17 @@ import (
 func newServe() *cobra.Command {
 	var flags serverFlags
 	var connection connectionFlags
+	var network httpFlags
 	cmd := &cobra.Command{
-		Use:   "serve [flags] SCRIPT [-- ARG...]",
+		Use:   "serve [flags] SCRIPT [[--] ARG...]",
 		Short: "Serve a script's functions on standard input and output",
 		Long: `Serve answers one MCP client on standard input and output.
 
 SCRIPT is a Bash file that defines a function tool_<name> for each tool. Beside
 it stand tools.json, {"tools":[…]}, which declares them, and config.json, which
 describes the server ({} will do). Both may be edited while the server runs.
+SCRIPT is run with every ARG; one that begins with - is a flag of conch's own
+unless it stands behind --.
 
 Each call runs in a fork of the shell that sourced SCRIPT. It finds its
 arguments as one JSON text in $1 and each by itself in $arg_<name>; what it
@@ -35,6 +40,9 @@ prints is the result, and a status other than 0 makes that an error.`,
 			if err := connection.check(); err != nil {
 				return err
 			}
+			if network.address != "" {
+				return serveNetwork(args[0], args[1:], flags, connection, network)
+			}
 			return dieBySignal(func(ctx context.Context) error {
 				return serve(ctx, args[0], args[1:], flags, connection)
 			})
@@ -42,7 +50,30 @@ prints is the result, and a status other than 0 makes that an error.`,
 	}
 	flags.register(cmd)
 	connection.register(cmd)
+	network.register(cmd.Flags())
 	return cmd
+}
+
+// serveNetwork serves clients over HTTP until a signal ends it, which is no
+// failure: whoever runs servers ends them so.
+func serveNetwork(script string, args []string, flags serverFlags, connection connectionFlags, network httpFlags) error {
+	if err := network.check(); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
+	defer stop()
+	debug.SetGCPercent(400)
+	limitProcessors()
+	s, err := startServer(ctx, script, args, flags)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	s.host.Look()
+	if err := serveHTTP(ctx, s, network, time.Duration(connection.drain)); err != nil {
+		return &exitError{1, err}
+	}
+	return nil
 }
 
 func serve(ctx context.Context, script string, args []string, flags serverFlags, connection connectionFlags) error {

@@ -6,15 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"os"
-	"os/exec"
 	"strings"
-	"sync/atomic"
-	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -38,33 +32,53 @@ func newTarget(cmd *cobra.Command, args []string, flags serverFlags) (t target, 
 			return t, nil, errors.New("name a command behind --")
 		}
 		if name := scriptFlag(cmd); name != "" {
-			return t, nil, fmt.Errorf("--%s is for scripts; a command behind -- takes its own flags", name)
+			return t, nil, fmt.Errorf("--%s is for scripts; a command behind -- takes its own flags (a script with the drop-in file: CONCH_FLAGS)", name)
 		}
 		return target{command: args[dash:]}, args[:dash], nil
 	}
 	return target{script: args[0], flags: flags}, args[1:], nil
 }
 
-func (t target) call(ctx context.Context, tool string, arguments json.RawMessage) (json.RawMessage, error) {
+func (t target) call(ctx context.Context, tool string, arguments json.RawMessage) (result json.RawMessage, err error) {
 	params, err := encode(map[string]any{"name": tool, "arguments": arguments})
 	if err != nil {
 		return nil, err
 	}
 	if t.command == nil {
-		var result json.RawMessage
-		err := t.withScript(ctx, func(s *server) (err error) {
+		err = t.withScript(ctx, func(s *server) (err error) {
 			result, err = s.ask(ctx, "tools/call", params)
 			return err
 		})
-		return result, err
+	} else {
+		err = t.withCommand(ctx, func(c *mcp.ClientSession, last func() json.RawMessage) error {
+			_, err := c.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
+			result = last()
+			return err
+		})
 	}
-	var result json.RawMessage
-	err = t.withCommand(ctx, func(c *mcp.ClientSession, last func() json.RawMessage) error {
-		_, err := c.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
-		result = last()
-		return err
-	})
+	var refused *refusal
+	if errors.As(err, &refused) && refused.isAbout(tool) {
+		err = &exitError{2, fmt.Errorf("%w; conch tools shows the tools and their parameters", refused)}
+	}
 	return result, err
+}
+
+// refusal is an error that a server has answered with.
+type refusal struct {
+	code int64
+	text string
+}
+
+func newRefusal(code int64, text string) *refusal {
+	return &refusal{code, printable(strings.TrimPrefix(text, "Invalid params: "))}
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// isAbout reports whether the answer to a call finds fault with the tool's name,
+// or with what comes with it. Servers differ in the code for that.
+func (r *refusal) isAbout(tool string) bool {
+	return (r.code == message.CodeMethodNotFound || r.code == message.CodeInvalidParams) && strings.Contains(r.text, tool)
 }
 
 // scriptFlag names a flag that was given and that only a script's server has.
@@ -104,13 +118,16 @@ func (s *server) ask(ctx context.Context, method string, params json.RawMessage)
 	}
 	var response struct {
 		Result json.RawMessage
-		Error  *struct{ Message string }
+		Error  *struct {
+			Code    int64
+			Message string
+		}
 	}
 	if err := json.Unmarshal(reply.Bytes(), &response); err != nil {
 		return nil, fmt.Errorf("read the server's reply: %w", err)
 	}
-	if response.Error != nil {
-		return nil, &exitError{2, errors.New(strings.TrimPrefix(response.Error.Message, "Invalid params: "))}
+	if e := response.Error; e != nil {
+		return nil, &exitError{2, newRefusal(e.Code, e.Message)}
 	}
 	return response.Result, nil
 }
@@ -123,77 +140,4 @@ func withMeta(params json.RawMessage) []byte {
 		return []byte(meta + "}")
 	}
 	return append([]byte(meta+","), params[1:]...)
-}
-
-// withCommand starts the command, connects to it as a client of whatever era it
-// speaks, and runs f. last returns the latest result as the command sent it.
-func (t target) withCommand(ctx context.Context, f func(c *mcp.ClientSession, last func() json.RawMessage) error) error {
-	if _, err := exec.LookPath(t.command[0]); err != nil {
-		return &exitError{2, fmt.Errorf("there is no command %s", t.command[0])}
-	}
-	cmd := exec.Command(t.command[0], t.command[1:]...)
-	cmd.Stderr = os.Stderr
-	tap := &tap{Transport: &mcp.CommandTransport{Command: cmd, TerminateDuration: 2 * time.Second}}
-	client := mcp.NewClient(&mcp.Implementation{Name: "conch", Version: buildVersion()}, nil)
-	session, err := client.Connect(ctx, tap, nil)
-	if err != nil {
-		return &exitError{2, connectError(t.command[0], err)}
-	}
-	defer session.Close()
-	err = f(session, tap.last)
-	var rpc *jsonrpc.Error
-	switch {
-	case errors.As(err, &rpc):
-		return &exitError{2, errors.New(rpc.Message)}
-	case err != nil:
-		return &exitError{2, err}
-	}
-	return nil
-}
-
-func connectError(command string, err error) error {
-	var rpc *jsonrpc.Error
-	var syntax *json.SyntaxError
-	switch text := err.Error(); {
-	case errors.As(err, &rpc):
-		return fmt.Errorf("%s is no MCP server: it refused to begin", command)
-	case errors.As(err, &syntax), strings.Contains(text, "invalid character"):
-		return fmt.Errorf("%s is no MCP server: what it printed is not MCP", command)
-	case errors.Is(err, io.EOF), strings.HasSuffix(text, "EOF"), strings.HasSuffix(text, "broken pipe"):
-		return fmt.Errorf("%s ended without answering; is it an MCP server?", command)
-	}
-	return fmt.Errorf("connect to %s: %w", command, err)
-}
-
-// tap is a transport that keeps the latest result as it came.
-type tap struct {
-	mcp.Transport
-	result atomic.Pointer[json.RawMessage]
-}
-
-func (t *tap) last() json.RawMessage {
-	if p := t.result.Load(); p != nil {
-		return *p
-	}
-	return nil
-}
-
-// Connect implements [mcp.Transport].
-func (t *tap) Connect(ctx context.Context) (mcp.Connection, error) {
-	c, err := t.Transport.Connect(ctx)
-	return &tappedConnection{c, t}, err
-}
-
-type tappedConnection struct {
-	mcp.Connection
-	tap *tap
-}
-
-// Read implements [mcp.Connection].
-func (c *tappedConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
-	m, err := c.Connection.Read(ctx)
-	if r, ok := m.(*jsonrpc.Response); ok && r.Error == nil {
-		c.tap.result.Store(&r.Result)
-	}
-	return m, err
 }

@@ -98,11 +98,14 @@ func vendor(out io.Writer, dir *vendoring.Directory, format string, paths []stri
 		if err := dir.Write(x); err != nil {
 			return &exitError{1, err}
 		}
-		was := ""
+		did, was := "replaced", ""
+		if x.Missing {
+			did = "wrote"
+		}
 		if x.Path == vendoring.LockName && otherVersion(plan) {
 			was = ", which was of conch " + plan.Recorded
 		}
-		fmt.Fprintf(out, "wrote %s%s\n", x.Path, was)
+		fmt.Fprintf(out, "%s %s%s\n", did, x.Path, was)
 	}
 	if len(plan.Differences) == 0 {
 		fmt.Fprintf(out, "nothing to write; the same as in conch %s: %s\n", buildVersion(), files(plan.Files))

@@ -92,13 +92,23 @@ func (h *Host) Server() *mcp.Server { return h.server }
 func (h *Host) Supported() []string {
 	all := message.Revisions()
 	c, err := h.configNow()
-	if err != nil || len(c.SupportedVersions) == 0 {
-		if h.opts.Manner == MCPServerBashSDK {
-			return all[:1]
-		}
+	if h.opts.Manner == MCPServerBashSDK && (err != nil || len(c.SupportedVersions) == 0) {
+		return all[:1]
+	}
+	if err != nil {
 		return all
 	}
-	return slices.DeleteFunc(all, func(r string) bool { return !slices.Contains(c.SupportedVersions, r) })
+	return slices.DeleteFunc(all, func(r string) bool { return !h.serves(c, r) })
+}
+
+// serves reports whether a configuration allows a revision.
+func (h *Host) serves(c *catalog.Config, revision string) bool {
+	if len(c.SupportedVersions) > 0 && !slices.Contains(c.SupportedVersions, revision) {
+		return false
+	}
+	// With BashSDK the pin may be no revision at all; see revisionSDK.
+	pinned := c.ProtocolVersion != "" && !h.opts.Manner.isVerbatim()
+	return !pinned || message.Modern(revision) || revision == c.ProtocolVersion
 }
 
 // Look reads both files and logs what is wrong with them. Every request does
@@ -166,6 +176,33 @@ func (h *Host) Problems() ([]string, error) {
 	return append(problems, config.Problems...), nil
 }
 
+// Scopes are what a token must be good for to call a tool.
+func (h *Host) Scopes(tool string) []string {
+	tools, err := h.opts.Tools()
+	if err != nil {
+		// The call will tell why.
+		return nil
+	}
+	if t := tools.Lookup(tool); t != nil {
+		return t.Scopes
+	}
+	return nil
+}
+
+// AllScopes are those of all tools, sorted.
+func (h *Host) AllScopes() []string {
+	tools, err := h.opts.Tools()
+	if err != nil {
+		return nil
+	}
+	var all []string
+	for _, t := range tools.List {
+		all = append(all, t.Scopes...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // problems tells where a list of tools and the script's functions disagree.
 func (h *Host) problems(tools *catalog.Tools) []string {
 	problems := slices.Clone(tools.Problems)
@@ -179,12 +216,18 @@ func (h *Host) problems(tools *catalog.Tools) []string {
 		}
 	}
 	for _, name := range h.opts.Functions() {
-		hookOf, isHook := strings.CutSuffix(name, "_cancel")
-		if !tools.Declares(name) && !(isHook && tools.Declares(hookOf)) {
+		if !tools.Declares(name) && !h.isHook(tools, name) {
 			problems = append(problems, fmt.Sprintf("there is a function tool_%s, but the tools list does not declare %s; it is not served", name, name))
 		}
 	}
 	return problems
+}
+
+// isHook reports whether the function of that name is the cancel hook of a tool,
+// declared or not: of one that is not, to tell of the tool is enough.
+func (h *Host) isHook(tools *catalog.Tools, name string) bool {
+	tool, ok := strings.CutSuffix(name, "_cancel")
+	return ok && (tools.Declares(tool) || h.opts.Exists(tool))
 }
 
 // unimplemented tells what becomes of a tool without a function.

@@ -83,26 +83,58 @@ type objection struct {
 	kind  jsonschema.ErrorKind
 }
 
-// explainInvalid reports the first bad keyword only: one defect often makes many
-// branches of a metaschema complain.
+// maxDefects bounds how many bad keywords one error tells of.
+const maxDefects = 5
+
+// explainInvalid reports every bad keyword, and each once: one defect often makes
+// many branches of a metaschema complain, of the same place or of one inside it.
 func explainInvalid(invalid *jsonschema.SchemaValidationError) error {
 	var validation *jsonschema.ValidationError
 	if !errors.As(invalid.Err, &validation) {
 		return fmt.Errorf("the schema is not valid: %s", withoutBase(invalid.Err.Error()))
 	}
 	objections := objectionsOf(validation, nil)
-	slices.SortStableFunc(objections, func(a, b objection) int { return slices.Compare(a.place, b.place) })
-	first := objections[0]
+	objections = outermost(objections)
 	// A schema compiled on its own is reported relative to its own place.
-	pointer, _ := pointerFromLocation(invalid.URL)
-	for _, token := range first.place {
+	base, _ := pointerFromLocation(invalid.URL)
+	var defects []string
+	for _, o := range objections[:min(len(objections), maxDefects)] {
+		defects = append(defects, o.explain(base).Error())
+	}
+	if more := len(objections) - maxDefects; more > 0 {
+		defects = append(defects, fmt.Sprintf("and %d more", more))
+	}
+	return errors.New(strings.Join(defects, "; "))
+}
+
+// outermost sorts objections by place and leaves out those to a place that is
+// objected to already, or is inside one.
+func outermost(objections []objection) (kept []objection) {
+	slices.SortStableFunc(objections, func(a, b objection) int { return slices.Compare(a.place, b.place) })
+	for _, o := range objections {
+		// What is inside a place comes right behind it.
+		if len(kept) == 0 || !o.isInside(kept[len(kept)-1].place) {
+			kept = append(kept, o)
+		}
+	}
+	return kept
+}
+
+func (o objection) isInside(place []string) bool {
+	return len(o.place) >= len(place) && slices.Equal(place, o.place[:len(place)])
+}
+
+// explain words an objection to a schema that is at the pointer base.
+func (o objection) explain(base string) error {
+	pointer := base
+	for _, token := range o.place {
 		pointer = appendToken(pointer, token)
 	}
-	if format, ok := first.kind.(*kind.Format); ok && format.Want == "regex" {
+	if format, ok := o.kind.(*kind.Format); ok && format.Want == "regex" {
 		source, _ := format.Got.(string)
 		return badPattern(source, pointer, format.Err)
 	}
-	return fmt.Errorf("the schema has a bad value at %s: %s", describePointer(pointer), complaint(first.kind))
+	return fmt.Errorf("the schema has a bad value at %s: %s", describePointer(pointer), complaint(o.kind))
 }
 
 // objectionsOf flattens an error. What is said of a name has no place of its own

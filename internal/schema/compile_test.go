@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,14 @@ func TestCompileErrors(t *testing.T) {
 			`the schema has a bad value at /properties/a/type: it must be one of array, boolean, integer, null, number, object, string, got "strin"`},
 		{"bad count", `{"properties":{"a":{"minLength":-1}}}`, "the schema has a bad value at /properties/a/minLength: it must be at least 0"},
 		{"huge bad count", `{"properties":{"a":{"minLength":-1e999999999}}}`, "the schema has a bad value at /properties/a/minLength: it must be at least 0"},
+		{"two bad counts", `{"properties":{"b":{"minLength":-1},"a":{"minItems":"x"}}}`,
+			"the schema has a bad value at /properties/a/minItems: it must be of type integer, got string; the schema has a bad value at /properties/b/minLength: it must be at least 0"},
+		{"two bad keywords of one schema", `{"properties":{"a":{"type":["strin"],"items":{"enum":1}}}}`,
+			"the schema has a bad value at /properties/a/items/enum: it must be of type array, got number; the schema has a bad value at /properties/a/type: it must be one of array, boolean, integer, null, number, object, string, got [\"strin\"]"},
+		{"two bad patterns", `{"properties":{"a":{"pattern":"a("},"b":{"pattern":"["}}}`,
+			`the pattern "a(" at /properties/a/pattern does not compile: missing closing ); the pattern "[" at /properties/b/pattern does not compile: unterminated [] set`},
+		{"many bad counts", `{"allOf":[` + strings.Repeat(`{"minItems":-1},`, 7) + `{}]}`,
+			strings.Join([]string{badCount(0), badCount(1), badCount(2), badCount(3), badCount(4), "and 2 more"}, "; ")},
 		{"bad required", `{"required":"a"}`, "the schema has a bad value at /required: it must be of type array, got string"},
 		{"zero divisor", `{"properties":{"a":{"multipleOf":0e999999999}}}`, "the schema has a bad value at /properties/a/multipleOf: it must be greater than 0"},
 		{"long divisor", `{"properties":{"a":{"multipleOf":` + strings.Repeat("1", 1001) + `}}}`,
@@ -52,6 +61,10 @@ func TestCompileErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+func badCount(i int) string {
+	return fmt.Sprintf("the schema has a bad value at /allOf/%d/minItems: it must be at least 0", i)
 }
 
 func longNames() string {

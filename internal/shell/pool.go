@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -11,7 +12,9 @@ import (
 // pool is the workers there may be: those no call has, the latest used last,
 // and the slots that no worker has yet. Who asks first is served first.
 type pool struct {
-	turns *semaphore.Weighted // one for each worker there may be
+	most    int
+	turns   *semaphore.Weighted // one for each worker there may be
+	waiting atomic.Int64        // who waits for a turn
 
 	mu     sync.Mutex
 	idle   []*Worker
@@ -20,7 +23,7 @@ type pool struct {
 }
 
 func newPool(most int) *pool {
-	p := &pool{turns: semaphore.NewWeighted(int64(most))}
+	p := &pool{most: most, turns: semaphore.NewWeighted(int64(most))}
 	for slot := range most {
 		p.slots = append(p.slots, most-1-slot)
 	}
@@ -30,7 +33,10 @@ func newPool(most int) *pool {
 // take waits for a turn. It returns an idle worker, or nil and a slot for a
 // new one. Either goes back with give or free.
 func (p *pool) take(ctx context.Context) (w *Worker, slot int, err error) {
-	if err := p.turns.Acquire(ctx, 1); err != nil {
+	p.waiting.Add(1)
+	err = p.turns.Acquire(ctx, 1)
+	p.waiting.Add(-1)
+	if err != nil {
 		return nil, 0, err
 	}
 	p.mu.Lock()

@@ -52,7 +52,8 @@ type Server struct {
 	lifeline *process.Lifeline
 	names    atomic.Int64
 
-	pool *pool
+	pool  *pool
+	forks atomic.Uint64 // subshells so far
 
 	closed     atomic.Bool
 	script     atomic.Pointer[Script]

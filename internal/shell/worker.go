@@ -327,6 +327,7 @@ func (w *Worker) note(kind string, number int) {
 		w.shell = process.Group(number)
 	case eventReady:
 		w.group, w.waiting = process.Group(number), true
+		w.server.forks.Add(1)
 	case eventDone:
 		w.waiting = false
 	}

@@ -16,7 +16,19 @@ import (
 const newMode = 0o644
 
 // errNoLock says that there is no lock.
-var errNoLock = fmt.Errorf("there is no %s here; conch vendor FORMAT [PATH...] writes one", LockName)
+var errNoLock = fmt.Errorf("there is no %s here", LockName)
+
+// noLock is errNoLock with what to do about it: whoever is in a subdirectory of
+// a project has only to leave it.
+func (d *Directory) noLock() error {
+	for dir := d.name; dir != filepath.Dir(dir); {
+		dir = filepath.Dir(dir)
+		if info, err := os.Stat(filepath.Join(dir, LockName)); err == nil && info.Mode().IsRegular() {
+			return fmt.Errorf("%w; there is one in %s, run conch vendor there", errNoLock, dir)
+		}
+	}
+	return fmt.Errorf("%w; conch vendor FORMAT [PATH...] writes one", errNoLock)
+}
 
 // Difference is a file that is not what it should be.
 type Difference struct {
@@ -92,7 +104,7 @@ func kind(mode fs.FileMode) string {
 	return "a device"
 }
 
-// readLock reads the lock. Its error is errNoLock if there is none.
+// readLock reads the lock. Its error wraps errNoLock if there is none.
 func (d *Directory) readLock() (Lock, error) {
 	place, err := d.resolve(LockName)
 	if err != nil {
@@ -100,7 +112,7 @@ func (d *Directory) readLock() (Lock, error) {
 	}
 	text, _, err := d.read(LockName, place)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Lock{}, errNoLock
+		return Lock{}, d.noLock()
 	}
 	if err != nil {
 		return Lock{}, err

@@ -1,6 +1,7 @@
 package vendoring_test
 
 import (
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -85,6 +86,32 @@ func TestWithoutALockThereIsNothingToRepeatOrCheck(t *testing.T) {
 		if _, err := p.dir.Check(first, format, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("check of %q: %v", format, err)
 		}
+	}
+}
+
+func TestALockInADirectoryAboveIsPointedTo(t *testing.T) {
+	top := t.TempDir()
+	below := filepath.Join(top, "a", "b")
+	if err := os.MkdirAll(below, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(top, ".conch.lock"), []byte(lockText(`["a"]`)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := vendoring.Open(below)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	want := "there is no .conch.lock here; there is one in " + top + ", run conch vendor there"
+	if _, err := dir.Plan(first, "", nil); err == nil || err.Error() != want {
+		t.Errorf("plan: %v", err)
+	}
+	if _, err := dir.Check(first, "plain", nil); err == nil || err.Error() != want {
+		t.Errorf("check: %v", err)
+	}
+	if plan, err := dir.Plan(first, "plain", nil); err != nil || len(plan.Differences) != 2 {
+		t.Errorf("a project in a project: %+v, %v", plan, err)
 	}
 }
 

@@ -24,7 +24,9 @@
 # The format, and what this file and the binary have to agree on.
 _mcp_format=bash-mcp-sdk _mcp_protocol=2
 
-# Sets _mcp_conch to the path of conch, or says what is wrong.
+# Sets _mcp_conch to the path of conch, or says what is wrong. Where CONCH_BIN is
+# set, nothing else is looked at: another conch than the one asked for would be a
+# surprise.
 _mcp_find_conch() {
   builtin local _mcp_here="${BASH_SOURCE[0]%/*}" _mcp_path
   [[ $_mcp_here != "${BASH_SOURCE[0]}" ]] || _mcp_here=.
@@ -34,7 +36,7 @@ _mcp_find_conch() {
     _mcp_path=$_mcp_here/conch
   else
     _mcp_path=$(builtin type -P conch) || {
-      _mcp_refuse "conch was not found; looked at \$CONCH_BIN, $_mcp_here/conch and PATH"
+      _mcp_refuse "conch was not found: CONCH_BIN is not set, and there is no such program in $_mcp_here or on PATH"
       builtin return 1
     }
   fi
@@ -49,19 +51,41 @@ _mcp_find_conch() {
 _mcp_get_code() {
   builtin local _mcp_speaks
   if [[ ! -f $_mcp_conch || ! -x $_mcp_conch ]]; then
-    _mcp_refuse "$_mcp_conch is no program, and \$CONCH_BIN names it"
+    _mcp_refuse "$(_mcp_why_no_program)"
     builtin return 1
   fi
   _mcp_code=$("$_mcp_conch" "__$_mcp_format" code "$_mcp_protocol" 2>/dev/null </dev/null) || _mcp_code=''
   [[ -z $_mcp_code ]] || builtin return 0
   _mcp_speaks=$("$_mcp_conch" "__$_mcp_format" protocol 2>/dev/null </dev/null) || _mcp_speaks=''
-  _mcp_refuse "the conch at $_mcp_conch does not fit this file: it speaks protocol ${_mcp_speaks:-0}, needed is $_mcp_protocol"
+  case $_mcp_speaks in
+    '' | *[!0-9]*) _mcp_refuse "$_mcp_conch does not answer as conch does" ;;
+    *) _mcp_refuse "the conch at $_mcp_conch does not fit this file: it speaks protocol $_mcp_speaks, needed is $_mcp_protocol; conch vendor writes the file that fits it" ;;
+  esac
   builtin return 1
 }
 
+# CONCH_BIN is the only path that is tried unseen.
+_mcp_why_no_program() {
+  if [[ ${CONCH_BIN:-} == '~'* ]]; then
+    builtin printf '%s\n' "CONCH_BIN is $CONCH_BIN, and nobody expands the ~ in it; write the directory out"
+  elif [[ -d $_mcp_conch ]]; then
+    builtin printf '%s\n' "$_mcp_conch, which CONCH_BIN names, is a directory; name the program in it"
+  elif [[ -e $_mcp_conch ]]; then
+    builtin printf '%s\n' "$_mcp_conch, which CONCH_BIN names, is not executable; chmod +x it"
+  else
+    builtin printf '%s\n' "there is no $_mcp_conch, which CONCH_BIN names"
+  fi
+}
+
+# Says what is wrong, and how to mend it: whoever has set CONCH_BIN may have a good
+# conch elsewhere.
 _mcp_refuse() {
   builtin printf '%s: %s\n' "$_mcp_format" "$1" >&2
-  _mcp_install_hint conch >&2
+  if [[ -n ${CONCH_BIN:-} ]]; then
+    builtin printf '  correct CONCH_BIN; or unset it, and conch is looked for beside this file and on PATH\n' >&2
+  else
+    _mcp_install_hint conch >&2
+  fi
 }
 
 # Prints how to get $1 on this platform. conch comes from its own checkout; jq

@@ -25,10 +25,10 @@ source_with() {
 }
 
 # source_alone sources a copy of the file that has no conch beside it, in a
-# shell whose PATH is BIN and that knows of no CONCH_BIN, or of the one given.
+# shell whose PATH is BIN and that knows of no CONCH_BIN.
 source_alone() {
   move_core
-  source_with -u CONCH_BIN PATH="$BIN" "$@"
+  source_with -u CONCH_BIN PATH="$BIN"
 }
 
 # move_core makes CORE a copy of the file in a directory of its own.
@@ -294,12 +294,48 @@ hints() {
 
 @test "a missing conch is refused with what was looked at and how to mend it" {
   source_alone
-  assert_refused 'conch was not found' CONCH_BIN "$BATS_TEST_TMPDIR/lib" PATH
+  assert_refused 'conch was not found' CONCH_BIN "$BATS_TEST_TMPDIR/lib" PATH 'make build'
 }
 
-@test "a CONCH_BIN that names no program is refused with its path" {
-  source_alone CONCH_BIN="$EMPTY/conch"
-  assert_refused "$EMPTY/conch"
+# refuses_bin VALUE TEXT… sources the file with CONCH_BIN set to VALUE and a good
+# conch on PATH, which is not taken, and wants each TEXT and what to do.
+refuses_bin() {
+  ln -sf "$CONCH_BIN" "$BIN/conch"
+  source_with PATH="$BIN" CONCH_BIN="$1"
+  assert_refused "${@:2}" 'correct CONCH_BIN; or unset it'
+  [[ $stderr != *'make build'* ]] || fail "$stderr"
+}
+
+@test "a CONCH_BIN that names nothing is refused with its path" {
+  refuses_bin "$EMPTY/conch" "there is no $EMPTY/conch, which CONCH_BIN names"
+}
+
+@test "a CONCH_BIN that names a file without the right to run it is told so" {
+  : >"$BIN/plain"
+  refuses_bin "$BIN/plain" "$BIN/plain, which CONCH_BIN names, is not executable; chmod +x it"
+}
+
+@test "a CONCH_BIN that names a directory is told so" {
+  refuses_bin "$EMPTY" "$EMPTY, which CONCH_BIN names, is a directory"
+}
+
+@test "a CONCH_BIN with a tilde in it is told that nobody expands it" {
+  # shellcheck disable=SC2088 # It is not meant to be expanded.
+  refuses_bin '~/bin/conch' 'CONCH_BIN is ~/bin/conch, and nobody expands the ~ in it'
+}
+
+@test "a program that is no conch is said not to answer as one" {
+  local answer
+  for answer in 'exit 0' 'echo 1; exit 1' 'echo one' 'echo 1.0' 'echo; echo 1'; do
+    program other "$answer"
+    refuses_bin "$BIN/other" "$BIN/other does not answer as conch does"
+    [[ $stderr != *protocol* ]] || fail "$stderr"
+  done
+}
+
+@test "a conch of another protocol is told which, and how to go along" {
+  program other 'echo 99'
+  refuses_bin "$BIN/other" "the conch at $BIN/other does not fit this file: it speaks protocol 99, needed is 1" 'conch vendor'
 }
 
 @test "a refusal ends a script that is the file itself" {

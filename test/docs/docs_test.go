@@ -4,7 +4,8 @@
 // The convention, for README.md, docs/ and the examples' README.md:
 //
 //   - a block fenced "sh" is run by Bash, in a directory that holds a copy of
-//     examples/, and of lib/ for the examples, and is shared by the blocks of one
+//     examples/, of lib/ for the examples, and of a library to be replaced for
+//     what is about migrating, and is shared by the blocks of one
 //     document; it must end with status 0, or with 1 when it is fenced
 //     "sh status=1";
 //   - a block fenced "text" right behind it is what it prints, on either
@@ -109,6 +110,15 @@ func newWorkplace(t *testing.T, document string) workplace {
 			t.Fatal(err)
 		}
 	}
+	if strings.HasPrefix(document, "docs/migrating/") {
+		// A reader who migrates has the library that is to be replaced.
+		if err := os.Mkdir(filepath.Join(dir, "lib"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "lib", "mcpserver_core.sh"), []byte("run_mcp_server() { :; }\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := os.Symlink(harness.Binary(t), filepath.Join(bin, "conch")); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +128,7 @@ func newWorkplace(t *testing.T, document string) workplace {
 
 func (w workplace) write(name, text string) {
 	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text+"\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text+"\n"), 0o644); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -97,6 +97,21 @@ func TestTheConfigurationMayLeaveOlderRevisionsAlone(t *testing.T) {
 	c.works()
 }
 
+func TestTheConfigurationMayPinTheRevisionOfAHandshake(t *testing.T) {
+	c := custom(t, fixtureScript, fixtureTools, `{"protocolVersion":"2025-03-26"}`)
+	for _, asked := range []string{"2024-11-05", "2025-03-26", "2025-11-25", modern, "unknown"} {
+		r := c.initialize(asked)
+		if got := member(t, r.Result, "protocolVersion"); got != "2025-03-26" {
+			t.Errorf("asked for %s, got %s: %s", asked, got, r.Raw)
+		}
+		c.works()
+	}
+	c.askModern()
+	if r := c.ask(modernRequest("1", "server/discover", "")); !strings.HasPrefix(string(r.Result), `{"supportedVersions":["2026-07-28","2025-03-26"],`) {
+		t.Errorf("not the versions of the configuration: %s", r.Raw)
+	}
+}
+
 func TestTheConfigurationMayBeEditedWhileTheServerRuns(t *testing.T) {
 	c := fixture(t)
 	wantResult(t, c.ask(modernRequest("1", "server/discover", "")), "1", discoverResult)
@@ -120,6 +135,7 @@ func TestAConfigurationThatMakesNoSenseIsToldAndTheServerGoesOn(t *testing.T) {
 		`{"serverInfo":"films"}`, `{"serverInfo":{"name":7}}`, `{"serverInfo":[]}`,
 		`{"instructions":7}`, `{"capabilities":[]}`, `{"capabilities":"tools"}`,
 		`{"supportedVersions":"2024-11-05"}`, `{"supportedVersions":[7]}`, `{"supportedVersions":[]}`, `{"supportedVersions":["1999-01-01"]}`,
+		`{"protocolVersion":7}`, `{"protocolVersion":"1999-01-01"}`, `{"protocolVersion":"2024-11-05","supportedVersions":["2025-06-18"]}`,
 		`{"ttlMs":-1}`, `{"ttlMs":1.5}`, `{"ttlMs":"1"}`, `{"cacheScope":"shared"}`, `{"cacheScope":true}`,
 	} {
 		t.Run(config, func(t *testing.T) {

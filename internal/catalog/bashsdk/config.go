@@ -15,7 +15,7 @@ import (
 type ConfigFile struct{ file[*catalog.Config] }
 
 // NewConfigFile names the configuration; it is not read yet. known lists the
-// protocol revisions that supportedVersions may name.
+// protocol revisions that supportedVersions and protocolVersion may name.
 func NewConfigFile(path string, known []string) *ConfigFile {
 	parse := func(text []byte) (*catalog.Config, error) { return parseConfig(text, known) }
 	return &ConfigFile{file[*catalog.Config]{what: whatConfig, path: path, shown: path, parse: parse}}
@@ -40,9 +40,13 @@ func parseConfig(text []byte, known []string) (*catalog.Config, error) {
 			return isString(info, "name") && isString(info, "version")
 		})},
 		{"capabilities", "an object", into(new(map[string]json.RawMessage), nil)},
+		{"protocolVersion", fmt.Sprintf("one of %q", known), into(&c.ProtocolVersion, func(v string) bool { return slices.Contains(known, v) })},
 	}, ownMembers(&c, known)...))
 	if len(problems) > 0 {
 		return nil, errors.New(problems[0])
+	}
+	if c.ProtocolVersion != "" && len(c.SupportedVersions) > 0 && !slices.Contains(c.SupportedVersions, c.ProtocolVersion) {
+		return nil, fmt.Errorf("protocolVersion is %q, and supportedVersions leaves it out; name it there too, or remove one of the two", c.ProtocolVersion)
 	}
 	c.ServerInfo, c.Capabilities = compact(members["serverInfo"]), compact(members["capabilities"])
 	return &c, nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/conch-mcp/conch/internal/catalog"
@@ -91,6 +92,11 @@ func parseTool(entry json.RawMessage) (tool *catalog.Tool, problem string) {
 	}
 	tool = &catalog.Tool{Name: name}
 	_ = json.Unmarshal(fields["description"], &tool.Description)
+	var ok bool
+	if tool.Scopes, ok = parseScopes(fields["scopes"]); !ok {
+		// To serve it to whoever asks would be worse.
+		return nil, fmt.Sprintf("(%s) has scopes that are no array of scope names; it is not served", name)
+	}
 	if schema := fields["inputSchema"]; schema != nil && string(schema) != "null" {
 		tool.InputSchema = schema
 	}
@@ -100,6 +106,19 @@ func parseTool(entry json.RawMessage) (tool *catalog.Tool, problem string) {
 		problem = fmt.Sprintf("(%s) %s", name, problem)
 	}
 	return tool, problem
+}
+
+// parseScopes reads scope names (RFC 6749, 3.3). Without any there are none.
+func parseScopes(raw json.RawMessage) (scopes []string, ok bool) {
+	if raw == nil {
+		return nil, true
+	}
+	if raw[0] != '[' || json.Unmarshal(raw, &scopes) != nil {
+		return nil, false
+	}
+	return scopes, !slices.ContainsFunc(scopes, func(scope string) bool {
+		return scope == "" || strings.ContainsFunc(scope, func(c rune) bool { return c <= ' ' || c >= 0x7f || c == '"' || c == '\\' })
+	})
 }
 
 // anyObject is the least inputSchema the protocol allows.

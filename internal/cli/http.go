@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/conch-mcp/conch/internal/listen"
+)
+
+// defaultAddress is where --http listens when it names no address.
+const defaultAddress = "127.0.0.1:3000"
+
+// httpFlags are the flags of a server on the network.
+type httpFlags struct {
+	address string // "" is standard input and output
+	path    string
+	legacy  bool
+
+	certFile, keyFile string
+	tokenFile         string
+	issuer, audience  string
+	resource          string
+	allowOrigin       []string
+	allowHost         []string
+	insecure          bool
+
+	maxBody        size
+	maxRequests    int
+	maxConnections int
+	maxSessions    int
+	rate           float64
+	burst          int
+	headerTimeout  duration
+	readTimeout    duration
+	idleTimeout    duration
+	keepAlive      duration
+	sessionTimeout duration
+
+	metrics string
+}
+
+func (f *httpFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.address, "http", "", "serve HTTP on this address instead: HOST:PORT, unix:PATH, or systemd for an activated socket")
+	flags.Lookup("http").NoOptDefVal = defaultAddress
+	flags.StringVar(&f.path, "path", "/mcp", "HTTP: the path of the endpoint")
+	flags.BoolVar(&f.legacy, "legacy", true, "HTTP: serve clients of revisions before 2026-07-28 too")
+	f.registerAccess(flags)
+	f.registerLimits(flags)
+	flags.StringVar(&f.metrics, "metrics", "", "HTTP: serve metrics for Prometheus on this address, and health")
+}
+
+func (f *httpFlags) registerAccess(flags *pflag.FlagSet) {
+	flags.StringVar(&f.certFile, "tls-cert", "", "HTTP: the certificate for TLS, a PEM file; read again when it changes")
+	flags.StringVar(&f.keyFile, "tls-key", "", "HTTP: the key of --tls-cert, a PEM file")
+	flags.StringVar(&f.tokenFile, "token-file", "", "HTTP: a file of bearer tokens, one a line, one of which clients must send")
+	flags.StringVar(&f.issuer, "oauth-issuer", "", "HTTP: the URL of the OAuth 2.1 authorization server whose tokens are taken")
+	flags.StringVar(&f.audience, "oauth-audience", "", "HTTP: whom tokens must be meant for (default: --public-url)")
+	flags.StringVar(&f.resource, "public-url", "", "HTTP: the endpoint's URL as clients know it (default: told by each request)")
+	flags.StringSliceVar(&f.allowOrigin, "allow-origin", nil, "HTTP: web pages that may send requests, such as https://app.example; * is any")
+	flags.StringSliceVar(&f.allowHost, "allow-host", nil, "HTTP: names this server has besides localhost, such as mcp.example; * is any")
+	flags.BoolVar(&f.insecure, "insecure", false, "HTTP: listen to others than this machine without asking for tokens")
+}
+
+func (f *httpFlags) registerLimits(flags *pflag.FlagSet) {
+	f.maxBody = 4 << 20
+	flags.Var(&f.maxBody, "max-body", "HTTP: how large the body of a request may be")
+	flags.IntVar(&f.maxRequests, "max-requests", 256, "HTTP: how many requests are answered at once; others get 503")
+	flags.IntVar(&f.maxConnections, "max-connections", 2048, "HTTP: how many connections there may be; the one idle for longest makes room")
+	flags.IntVar(&f.maxSessions, "max-sessions", 1000, "HTTP: how many sessions there may be; the one idle for longest makes room")
+	flags.Float64Var(&f.rate, "rate", 0, "HTTP: how many requests a second each token or address may send; others get 429; 0 is any number")
+	flags.IntVar(&f.burst, "burst", 50, "HTTP: how many requests may come at once within --rate")
+	for _, d := range []struct {
+		variable *duration
+		name     string
+		value    time.Duration
+		usage    string
+	}{
+		{&f.headerTimeout, "header-timeout", 10 * time.Second, "HTTP: how long the header of a request may take to arrive"},
+		{&f.readTimeout, "read-timeout", 30 * time.Second, "HTTP: how long the body of a request may take to arrive"},
+		{&f.idleTimeout, "idle-timeout", 2 * time.Minute, "HTTP: how long a connection is kept without a request"},
+		{&f.keepAlive, "keep-alive", 15 * time.Second, "HTTP: after how long a silent answer gets a comment, so that nobody in between gives it up"},
+		{&f.sessionTimeout, "session-timeout", 30 * time.Minute, "HTTP: how long a session is kept that nobody uses; 0s is for ever"},
+	} {
+		*d.variable = duration(d.value)
+		flags.Var(d.variable, d.name, d.usage)
+	}
+}
+
+func (f *httpFlags) check() error {
+	if err := listen.Check(f.address); err != nil {
+		return err
+	}
+	if f.metrics != "" {
+		if err := listen.Check(f.metrics); err != nil {
+			return fmt.Errorf("--metrics: %w", err)
+		}
+	}
+	switch {
+	case !strings.HasPrefix(f.path, "/"):
+		return fmt.Errorf("--path is %q; it must begin with /", f.path)
+	case (f.certFile == "") != (f.keyFile == ""):
+		return errors.New("--tls-cert and --tls-key belong together; give both")
+	case f.maxBody < 1 || f.maxBody > math.MaxInt32:
+		return fmt.Errorf("--max-body must be from 1 to %d bytes", math.MaxInt32)
+	case f.maxRequests < 1 || f.maxConnections < 1 || f.maxSessions < 1:
+		return errors.New("--max-requests, --max-connections and --max-sessions must be at least 1")
+	case f.rate < 0 || f.burst < 1:
+		return errors.New("--rate must be at least 0, and --burst at least 1")
+	case f.keepAlive < duration(100*time.Millisecond):
+		return errors.New("--keep-alive must be at least 100ms")
+	case f.headerTimeout == 0 || f.readTimeout == 0 || f.idleTimeout == 0:
+		return errors.New("--header-timeout, --read-timeout and --idle-timeout must be more than 0s, or slow clients would hold connections for ever")
+	}
+	return f.checkReach()
+}
+
+// checkReach refuses to let anybody on the network call tools.
+func (f *httpFlags) checkReach() error {
+	if listen.Loopback(f.address) || f.address == systemdAddress || f.guarded() || f.insecure {
+		return nil
+	}
+	return fmt.Errorf("--http %s can be reached from other machines, and anybody there could call the tools: ask for tokens with --token-file or --oauth-issuer, or say --insecure", f.address)
+}
+
+// guarded reports whether clients have to say who they are.
+func (f *httpFlags) guarded() bool { return f.tokenFile != "" || f.issuer != "" }
+
+const systemdAddress = "systemd"
+
+// addressForm is what an address looks like, and the path of a script does not.
+var addressForm = regexp.MustCompile(`^([^/\s]*:\d+|\d+|unix:.+|systemd)$`)
+
+// withAddress joins --http and the address behind it, which the flag can also do
+// without.
+func withAddress(args []string) []string {
+	for i, arg := range args {
+		if arg == "--" {
+			return args
+		}
+		if arg != "--http" || i+1 == len(args) || !addressForm.MatchString(args[i+1]) {
+			continue
+		}
+		if _, err := os.Stat(args[i+1]); err == nil {
+			return args
+		}
+		joined := append([]string{}, args[:i]...)
+		joined = append(joined, "--http="+args[i+1])
+		return append(joined, args[i+2:]...)
+	}
+	return args
+}

@@ -1,0 +1,167 @@
+package httpd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// slowWrite is how long a client may take to take in what is written to it.
+const slowWrite = 30 * time.Second
+
+// retry is what a client is told to wait before it comes back to a stream.
+const retry = time.Second
+
+// An answer writes a stream to the client that has asked for it.
+type answer struct {
+	w         http.ResponseWriter
+	stream    *stream
+	batch     bool          // the replies are those of a batch
+	patience  time.Duration // how long the replies may take before the client is shown that somebody is there
+	keepAlive time.Duration // between comments on a stream of events
+	resumable bool          // events have ids
+	prime     bool          // an event without a message comes first, for its id
+}
+
+// write answers with one JSON document if all that is said is replies, and they
+// come in time. Else it answers with a stream of events.
+func (a answer) write(ctx context.Context) (document bool) {
+	patience := time.NewTimer(a.patience)
+	defer patience.Stop()
+	for {
+		v := a.stream.look()
+		switch {
+		case v.told:
+			a.events(ctx, 0)
+			return false
+		case v.ended:
+			a.document(v.events)
+			return true
+		}
+		select {
+		case <-v.changed:
+		case <-patience.C:
+			a.events(ctx, 0)
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// document writes the reply, or the replies to a batch. To a request that was
+// cancelled there is none.
+func (a answer) document(replies []event) {
+	switch {
+	case len(replies) == 0:
+		a.w.WriteHeader(http.StatusAccepted)
+	case a.batch:
+		texts := make([][]byte, len(replies))
+		for i, e := range replies {
+			texts[i] = e.text
+		}
+		body := append([]byte{'['}, bytes.Join(texts, []byte{','})...)
+		writeJSON(a.w, http.StatusOK, append(body, ']'))
+	default:
+		writeJSON(a.w, replies[0].status, replies[0].text)
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// events writes what there is from an event on, and what comes, until nothing
+// more does, the client is gone, or it has come a second time.
+func (a answer) events(ctx context.Context, from int) {
+	reader := a.stream.enter()
+	defer a.stream.leave(reader)
+	out := eventWriter{http.NewResponseController(a.w), a.w}
+	out.begin()
+	if a.prime && out.prime(a.id(from)) != nil {
+		return
+	}
+	keepAlive := time.NewTicker(a.keepAlive)
+	defer keepAlive.Stop()
+	for {
+		v, ok := a.stream.next(reader, from)
+		switch {
+		case !ok:
+			return
+		case len(v.events) > 0:
+			if out.messages(v, a.id) != nil {
+				return
+			}
+			from = v.from + len(v.events)
+			continue
+		case v.ended:
+			return
+		}
+		select {
+		case <-v.changed:
+		case <-keepAlive.C:
+			if out.comment("keep-alive") != nil {
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// id is the id that a client comes back with to go on from an event; "" where it
+// cannot.
+func (a answer) id(next int) string {
+	if !a.resumable {
+		return ""
+	}
+	return fmt.Sprintf("%d-%d", a.stream.number, next)
+}
+
+// eventWriter writes server-sent events (WHATWG HTML, "Server-sent events").
+type eventWriter struct {
+	control *http.ResponseController
+	w       http.ResponseWriter
+}
+
+func (e eventWriter) begin() {
+	header := e.w.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("Cache-Control", "no-cache, no-transform")
+	// nginx would keep events until it has a buffer full of them.
+	header.Set("X-Accel-Buffering", "no")
+	e.w.WriteHeader(http.StatusOK)
+	_ = e.control.Flush()
+}
+
+// messages writes what a reader got to see.
+func (e eventWriter) messages(v view, id func(next int) string) error {
+	var b bytes.Buffer
+	for i, event := range v.events {
+		if id := id(v.from + i + 1); id != "" {
+			fmt.Fprintf(&b, "id: %s\n", id)
+		}
+		b.WriteString("event: message\ndata: ")
+		b.Write(event.text)
+		b.WriteString("\n\n")
+	}
+	return e.write(b.Bytes())
+}
+
+func (e eventWriter) prime(id string) error {
+	return e.write(fmt.Appendf(nil, "id: %s\nretry: %d\ndata: \n\n", id, retry.Milliseconds()))
+}
+
+func (e eventWriter) comment(text string) error { return e.write([]byte(": " + text + "\n\n")) }
+
+func (e eventWriter) write(text []byte) error {
+	_ = e.control.SetWriteDeadline(time.Now().Add(slowWrite))
+	if _, err := e.w.Write(text); err != nil {
+		return err
+	}
+	return e.control.Flush()
+}

@@ -1,0 +1,269 @@
+// Package httpd is MCP over HTTP: one endpoint for clients of every revision
+// (MCP, "Transports", "Streamable HTTP").
+//
+// A request of the stateless era stands for itself. Older clients begin with
+// initialize and have a session, whose answers they can come back for when a
+// connection breaks. What a method means is the engine's to know, as in package
+// wire; who may speak at all is decided by package access.
+package httpd
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/conch-mcp/conch/internal/engine"
+	"github.com/conch-mcp/conch/internal/message"
+)
+
+// Options say what is served and within which bounds.
+type Options struct {
+	Path      string // of the endpoint
+	Server    *mcp.Server
+	Supported func() []string // the protocol revisions served now, newest first
+	CallTool  engine.CallTool
+	// CheckParams tells where the Mcp-Param-… headers of a call of a tool differ
+	// from its arguments; "" is nowhere.
+	CheckParams func(tool string, arguments json.RawMessage, header http.Header) string
+	// Admit tells who sends a request, or why it may not be sent. Nil asks nobody.
+	Admit func(r *http.Request) (Sender, *Denial)
+	// Legacy has older clients served too, in sessions.
+	Legacy bool
+
+	MaxRequests    int           // that are answered at once
+	MaxBody        int64         // bytes of one body
+	MaxBodies      int64         // bytes of all bodies at once
+	ReadTimeout    time.Duration // for a body to arrive
+	KeepAlive      time.Duration // between comments on a stream
+	SessionTimeout time.Duration // for a session that nobody uses
+	MaxSessions    int
+
+	Log *slog.Logger
+}
+
+// A Handler serves the endpoint.
+type Handler struct {
+	opts     Options
+	modern   *engine.Client
+	sessions *sessions
+	bodies   budget
+	ctx      context.Context // ends when nothing may go on any more
+	cancel   context.CancelFunc
+	slots    atomic.Int64 // requests being answered
+	draining atomic.Bool
+}
+
+// New returns a Handler. It works until it is closed.
+func New(opts Options) (*Handler, error) {
+	h := &Handler{opts: opts}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.bodies.left.Store(opts.MaxBodies)
+	h.sessions = newSessions(h)
+	var err error
+	h.modern, err = engine.NewClient(h.ctx, opts.Server, false, notifyStream)
+	return h, err
+}
+
+// Drain lets no request begin any more, and waits for those at work until ctx
+// ends. It reports whether all have ended.
+func (h *Handler) Drain(ctx context.Context) bool {
+	h.draining.Store(true)
+	return h.sessions.wait(ctx)
+}
+
+// Close ends what is at work, and every session.
+func (h *Handler) Close() {
+	h.draining.Store(true)
+	h.cancel()
+	h.sessions.close()
+	h.modern.End()
+}
+
+// Sessions is how many sessions there are.
+func (h *Handler) Sessions() int { return h.sessions.count() }
+
+// ServeHTTP implements [http.Handler].
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Path != h.opts.Path:
+		refuse(w, r, refused(http.StatusNotFound, "There is nothing here; the endpoint is %s", h.opts.Path))
+	case r.Method == http.MethodPost:
+		h.admitted(w, r, h.post)
+	case h.inSession(r) && r.Method == http.MethodGet:
+		h.admitted(w, r, h.get)
+	case h.inSession(r) && r.Method == http.MethodDelete:
+		h.admitted(w, r, h.delete)
+	default:
+		w.Header().Set("Allow", h.allowed())
+		refuse(w, r, refused(http.StatusMethodNotAllowed, "%s is not allowed here", message.Clip(r.Method)))
+	}
+}
+
+// admitted has a request answered, if its sender may send one.
+func (h *Handler) admitted(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
+	if h.opts.Admit != nil {
+		sender, why := h.opts.Admit(r)
+		if why != nil {
+			Deny(w, r, why)
+			return
+		}
+		requestOf(r.Context()).sender = sender
+	}
+	serve(w, r)
+}
+
+// inSession reports whether a request may belong to a session. Those of the
+// stateless era have none, whatever they say.
+func (h *Handler) inSession(r *http.Request) bool {
+	return h.servesLegacy() && r.Header.Get(headerSession) != "" && !saysModern(r.Header)
+}
+
+func (h *Handler) servesLegacy() bool {
+	return h.opts.Legacy && slices.ContainsFunc(h.opts.Supported(), func(r string) bool { return !message.Modern(r) })
+}
+
+func (h *Handler) allowed() string {
+	if h.servesLegacy() {
+		return "GET, POST, DELETE"
+	}
+	return "POST"
+}
+
+// post takes up a POST, whose body is one message, or in a session of revision
+// 2025-03-26 a batch of them.
+func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
+	if why := h.checkPost(r); why != nil {
+		refuse(w, r, why)
+		return
+	}
+	body, release, why := h.readBody(w, r)
+	if why != nil {
+		refuse(w, r, why)
+		return
+	}
+	defer release()
+	if !h.takeSlot() {
+		refuse(w, r, busy("The server has as many requests as it takes at once (--max-requests)"))
+		return
+	}
+	defer h.giveSlot()
+	taken(r)
+	if err := message.Check(body); err != nil {
+		err.Message = strings.ReplaceAll(err.Message, "JSON document per line", "JSON document in the body")
+		h.fail(w, r, http.StatusBadRequest, err)
+		return
+	}
+	m, err := message.Parse(body)
+	if err != nil {
+		if elements, ok := message.Elements(body); ok && h.takeBatch(w, r, elements) {
+			return
+		}
+		h.fail(w, r, http.StatusBadRequest, err)
+		return
+	}
+	if why := h.take(r, m); why != nil {
+		refuse(w, r, why)
+		return
+	}
+	h.message(w, r, m)
+}
+
+// take notes which message a request has brought, and tells why it may not be
+// sent.
+func (h *Handler) take(r *http.Request, m message.Message) *refusal {
+	note(r.Context(), m)
+	tool, permit := toolName(m), requestOf(r.Context()).sender.Permit
+	if tool == "" || permit == nil {
+		return nil
+	}
+	if why := permit(tool); why != nil {
+		return why.refusal()
+	}
+	return nil
+}
+
+func (h *Handler) takeSlot() bool {
+	if int(h.slots.Add(1)) <= h.opts.MaxRequests {
+		return true
+	}
+	h.giveSlot()
+	return false
+}
+
+func (h *Handler) giveSlot() { h.slots.Add(-1) }
+
+// checkPost tells why a POST is not even read.
+func (h *Handler) checkPost(r *http.Request) *refusal {
+	switch {
+	case h.draining.Load():
+		return shuttingDown()
+	case !isJSON(r.Header):
+		return refused(http.StatusUnsupportedMediaType, "Content-Type must be application/json")
+	case !accepts(r.Header, "application/json") || !accepts(r.Header, "text/event-stream"):
+		return refused(http.StatusNotAcceptable, "Accept must have both application/json and text/event-stream")
+	}
+	return nil
+}
+
+// message takes up one message.
+func (h *Handler) message(w http.ResponseWriter, r *http.Request, m message.Message) {
+	meta := message.ReadMeta(m.Params)
+	if h.isModern(r.Header, m, meta) {
+		h.serveModern(w, r, m, meta)
+		return
+	}
+	h.serveLegacy(w, r, m)
+}
+
+// isModern tells the era of a message. Without older clients there is one alone.
+func (h *Handler) isModern(header http.Header, m message.Message, meta message.Meta) bool {
+	return meta.Modern || saysModern(header) || m.Method == "server/discover" || !h.servesLegacy()
+}
+
+// fail answers with an error of the protocol's.
+func (h *Handler) fail(w http.ResponseWriter, r *http.Request, status int, err *message.Error) {
+	writeJSON(w, status, message.ErrorReply(err, nullIDs(r.Header)))
+}
+
+// ask has a request answered, and returns the response and the status that goes
+// with it.
+func (h *Handler) ask(ctx context.Context, client *engine.Client, m message.Message, st *stream) (status int, reply []byte) {
+	var result json.RawMessage
+	var err error
+	ctx = withStream(ctx, st)
+	if m.Method == "tools/call" {
+		result, err = h.opts.CallTool(ctx, engine.ToolCall{
+			Session: client.Engine(), Params: m.Params, Queued: func() {},
+			Notify: func(method string, params json.RawMessage) { notifyStream(ctx, method, params) },
+		})
+	} else {
+		result, err = client.Do(ctx, m.Method, m.Params)
+	}
+	if err != nil {
+		fault := engine.Fault(m.Method, m.ID, err)
+		return statusOf(fault), message.ErrorReply(fault, false)
+	}
+	return http.StatusOK, message.Reply(m.ID, result)
+}
+
+type streamKey struct{}
+
+// withStream has what is said about a request go to its stream.
+func withStream(ctx context.Context, st *stream) context.Context {
+	return context.WithValue(ctx, streamKey{}, st)
+}
+
+// notifyStream sends a notification on the stream of the request that it is
+// about; one about none goes nowhere.
+func notifyStream(ctx context.Context, method string, params json.RawMessage) {
+	if st, ok := ctx.Value(streamKey{}).(*stream); ok {
+		st.tell(message.NotificationText(method, params))
+	}
+}

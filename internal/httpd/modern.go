@@ -1,0 +1,68 @@
+package httpd
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/conch-mcp/conch/internal/message"
+)
+
+// serveModern answers a message of the stateless era. Whoever leaves before it
+// is answered has it cancelled.
+func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m message.Message, meta message.Meta) {
+	if err := h.checkModern(r, m, meta); err != nil {
+		h.fail(w, r, statusOf(err), err)
+		return
+	}
+	if m.Kind == message.Notification {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	if !h.sessions.begin(nil) {
+		refuse(w, r, shuttingDown())
+		return
+	}
+	defer h.sessions.done(nil)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(h.ctx, cancel)()
+	st := newStream(0, 1)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		st.reply(h.ask(ctx, h.modern, m, st))
+	}()
+	answer{w: w, stream: st, patience: h.opts.KeepAlive, keepAlive: h.opts.KeepAlive}.write(ctx)
+	cancel()
+	<-done
+}
+
+// checkModern tells what is wrong with a message before it is answered, in the
+// order the specification's tests want: metadata, headers, revision.
+func (h *Handler) checkModern(r *http.Request, m message.Message, meta message.Meta) *message.Error {
+	switch m.Kind {
+	case message.Response:
+		return &message.Error{Code: message.CodeInvalidRequest, Message: "Invalid Request: nothing was asked that this could answer", ID: m.ID}
+	case message.Notification:
+		return checkHeaders(r.Header, m, message.Meta{Revision: r.Header.Get(headerVersion)})
+	}
+	if m.Method == "initialize" && !meta.Modern && !saysModern(r.Header) {
+		return message.Unsupported(m.ID, message.Text(message.Member(m.Params, "protocolVersion")), h.opts.Supported())
+	}
+	fault := meta.Check(m.ID, h.opts.Supported())
+	if fault != nil && fault.Code != message.CodeUnsupportedVersion {
+		return fault
+	}
+	if err := checkHeaders(r.Header, m, meta); err != nil {
+		return err
+	}
+	if fault != nil {
+		return fault
+	}
+	if tool := toolName(m); tool != "" {
+		if reason := h.opts.CheckParams(tool, arguments(m), r.Header); reason != "" {
+			return mismatch(m.ID, "%s", reason)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package httpd
+
+import (
+	"strings"
+	"testing"
+)
+
+func texts(v view) string {
+	var all []string
+	for _, e := range v.events {
+		all = append(all, string(e.text))
+	}
+	return strings.Join(all, " ")
+}
+
+func TestAStreamEndsWithItsLastReply(t *testing.T) {
+	s := newStream(1, 2)
+	s.tell([]byte("a"))
+	s.reply(200, []byte("b"))
+	if v := s.look(); v.ended || !v.told || texts(v) != "a b" {
+		t.Errorf("got %+v", v)
+	}
+	changed := s.look().changed
+	s.reply(200, nil)
+	<-changed
+	if v := s.look(); !v.ended || texts(v) != "a b" {
+		t.Errorf("got %+v", v)
+	}
+}
+
+func TestAReaderGoesOnWhereItIsToldTo(t *testing.T) {
+	s := newStream(1, 1)
+	for _, text := range []string{"a", "b", "c"} {
+		s.tell([]byte(text))
+	}
+	reader := s.enter()
+	for from, want := range map[int]string{0: "a b c", 2: "c", 3: "", 99: "", -1: "a b c"} {
+		if v, ok := s.next(reader, from); !ok || texts(v) != want {
+			t.Errorf("from %d: %+v", from, v)
+		}
+	}
+	second := s.enter()
+	if _, ok := s.next(reader, 0); ok {
+		t.Error("the first reader still reads")
+	}
+	s.leave(reader)
+	if _, ok := s.next(second, 0); !ok {
+		t.Error("the second does not, since the first has left")
+	}
+}
+
+func TestWhatNobodyReadsIsBounded(t *testing.T) {
+	s := newStream(1, 2)
+	s.reply(200, []byte("kept"))
+	big := make([]byte, maxUnread/4)
+	for range 10 {
+		s.tell(big)
+	}
+	if v := s.look(); string(v.events[0].text) != "kept" || s.kept() > maxUnread {
+		t.Errorf("%d bytes are kept, the first event is %.9s", s.kept(), v.events[0].text)
+	}
+	s = newStream(1, 1)
+	for range 10 {
+		s.tell(big)
+	}
+	if s.kept() > maxUnread {
+		t.Errorf("%d bytes are kept", s.kept())
+	}
+	if v := s.look(); v.from != 6 || len(v.events) != 4 {
+		t.Errorf("%d events from %d are left", len(v.events), v.from)
+	}
+}
+
+func TestOnlyWhatIsReadOrUnwantedIsShed(t *testing.T) {
+	s := newStream(1, 1)
+	s.tell([]byte("abc"))
+	reader := s.enter()
+	if freed := s.shed(); freed != 0 {
+		t.Errorf("%d bytes were shed that somebody is about to read", freed)
+	}
+	s.next(reader, 1)
+	if freed := s.shed(); freed != 3 {
+		t.Errorf("%d bytes were shed that have been read", freed)
+	}
+	s.tell([]byte("de"))
+	s.leave(reader)
+	if freed := s.shed(); freed != 2 {
+		t.Errorf("%d bytes were shed that nobody reads", freed)
+	}
+}
