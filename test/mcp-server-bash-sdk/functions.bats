@@ -49,6 +49,15 @@ http://localhost,http://127.0.0.1"
   [[ $stderr == 'mcp-server-bash-sdk: conch was not found'* ]] || fail "$stderr"
 }
 
+@test "what a program that is no conch prints is not evaluated" {
+  printf '%s\n' '#!/bin/sh' 'echo ": >pwned"' >other
+  chmod +x other
+  run --separate-stderr env CONCH_BIN="$PWD/other" "${BASH_CMD[@]}" -c 'source "$CORE"'
+  assert_failure 1
+  [[ $stderr == *'does not answer as conch does'* ]] || fail "$stderr"
+  refute [ -e pwned ]
+}
+
 @test "the HTTP file brings the other" {
   run "${BASH_CMD[@]}" -c 'cd "$SDK"; source ./mcpserver_http.sh; type -t process_request'
   assert_output function
