@@ -291,7 +291,7 @@ func invalidParams(text string) error {
 	return &jsonrpc.Error{Code: message.CodeInvalidParams, Message: text}
 }
 
-func trimSpace[T string | []byte](text T) []byte { return bytes.TrimSpace([]byte(text)) }
+func trimSpace(text string) []byte { return bytes.TrimSpace([]byte(text)) }
 
 // serve answers what comes in.
 func (d *dropInServer) serve(ctx context.Context, in io.Reader, out io.Writer, one bool) error {

@@ -62,7 +62,7 @@ func frameworkOf(command string) (framework, bool) {
 // each.
 func dropIn(f framework, args []string) int {
 	if len(args) == 2 && args[0] == "code" && args[1] == strconv.Itoa(lib.Protocol) {
-		fmt.Print(shell.AttachedText())
+		fmt.Printf("# conch: protocol %d\n%s", lib.Protocol, shell.AttachedText())
 		return 0
 	}
 	if len(args) != 1 {

@@ -203,3 +203,29 @@ func TestLinesOfManyAtOnceStayWhole(t *testing.T) {
 		t.Errorf("there are %d lines", n)
 	}
 }
+
+func TestAKeptJournalIsForItsOwnerAndStaysSmall(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "deep", "down", "log")
+	t.Setenv("MCP_LOG_FILE", path)
+	t.Setenv("MCP_LOG_STDERR", "1")
+	j := newKeptJournal()
+	stderr := captureStderr(t, func() { j.write("INFO", "one") })
+	if stderr != "[INFO] one\n" {
+		t.Errorf("standard error has %q", stderr)
+	}
+	for name, mode := range map[string]os.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	must(t, os.Truncate(path, fullLog))
+	captureStderr(t, func() { j.write("INFO", "two") })
+	text, err := os.ReadFile(path)
+	must(t, err)
+	if got := withoutTime(t, string(text)); got != "[INFO] two" {
+		t.Errorf("the new file says %q", got)
+	}
+	if info, err := os.Stat(path + ".1"); err != nil || info.Size() != fullLog {
+		t.Errorf("the old file: %v, %v", info, err)
+	}
+}

@@ -116,7 +116,7 @@ const unitSeparator = "\x1f"
 // printParts takes a message apart for a script: jsonrpc, id, method, revision,
 // tool and arguments. What could be taken for the end of a part is a blank.
 func printParts(f []string, out io.Writer) error {
-	text := trimSpace([]byte(f[0]))
+	text := trimSpace(f[0])
 	if message.Check(text) != nil {
 		return &exitError{status: 1}
 	}

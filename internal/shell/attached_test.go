@@ -147,6 +147,28 @@ func TestAnAttachedShellRunsCallsWithWhatItHasSetUp(t *testing.T) {
 	}
 }
 
+func TestCallsMayKeepStandardErrorApart(t *testing.T) {
+	l, control := newTestLifeline(t)
+	said := filepath.Join(t.TempDir(), "said")
+	tool := `exec 2>"` + said + `"; tool_both() { echo out; echo aside >&2; [[ -e /dev/fd/46 ]] && echo "46 is open"; }`
+	c := startClient(t, l, tool+greeted)
+	s, err := Attach(t.Context(), Attachment{
+		Orders: c.orders, Dir: control, Workers: 1, Idle: time.Hour, StderrApart: true, Lifeline: l, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	for range 2 {
+		if _, output := run(t, s, "both", `{}`); output != "out\n" {
+			t.Errorf("the output is %q", output)
+		}
+	}
+	if text, err := os.ReadFile(said); err != nil || string(text) != "aside\naside\n" {
+		t.Errorf("standard error has %q, %v", text, err)
+	}
+}
+
 func TestAnAttachedShellHasNoWorkersWithoutCalls(t *testing.T) {
 	s, c := attach(t, `tool_x() { :; }`, 2, time.Millisecond)
 	if n := children(t, c.cmd.Process.Pid); n != 0 {

@@ -447,3 +447,44 @@ func TestALinkThatComesBetweenLeadsNoWriteOut(t *testing.T) {
 		t.Errorf("the file outside holds %q", got)
 	}
 }
+
+// pair has the format "pair", whose files are core.sh and http.sh.
+var pair = vendoring.Release{Conch: "v1.0.0", Formats: []lib.Format{
+	{Name: "pair", Dir: "./", Protocol: 3, Files: []lib.File{{Name: "core.sh", Text: "echo core\n"}, {Name: "http.sh", Text: "echo http\n"}}},
+	first.Formats[0],
+}}
+
+func TestAFormatOfTwoFilesIsWrittenWhole(t *testing.T) {
+	p := newProject(t)
+	p.want(p.vendor(pair, "pair"), "core.sh", "http.sh", vendoring.LockName)
+	p.want(p.vendor(pair, "pair", "more"), "more/core.sh", "more/http.sh", vendoring.LockName)
+	p.want(p.vendor(pair, "pair", "one/core.sh"), "one/core.sh", vendoring.LockName)
+	if core, http := p.read("more/core.sh"), p.read("more/http.sh"); core != "echo core\n" || http != "echo http\n" {
+		t.Errorf("they hold %q and %q", core, http)
+	}
+	p.want(p.check(pair, ""))
+	p.write("more/http.sh", "edited", 0o644)
+	p.want(p.check(pair, ""), "more/http.sh")
+	p.want(p.check(pair, "pair", "more"), "more/http.sh")
+	changed := vendoring.Release{Conch: "v2.0.0", Formats: []lib.Format{
+		{Name: "pair", Dir: "./", Protocol: 3, Files: []lib.File{{Name: "core.sh", Text: "echo core\n"}, {Name: "http.sh", Text: "edited"}}},
+	}}
+	p.want(p.check(changed, ""), "http.sh", vendoring.LockName)
+}
+
+func TestANameOfNeitherFileIsRefused(t *testing.T) {
+	p := newProject(t)
+	_, err := p.dir.Plan(pair, "pair", []string{"other.sh"})
+	if want := "other.sh has the name of none of the files of pair, which are core.sh and http.sh; name a directory"; err == nil || err.Error() != want {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAFileIsThatOfOneFormat(t *testing.T) {
+	p := newProject(t)
+	p.vendor(pair, "plain", "lib/")
+	_, err := p.dir.Plan(pair, "pair", []string{"lib/"})
+	if err == nil || !strings.Contains(err.Error(), "lib/core.sh is the place of plain") {
+		t.Errorf("%v", err)
+	}
+}

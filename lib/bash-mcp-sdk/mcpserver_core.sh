@@ -55,7 +55,8 @@ _mcp_get_code() {
     builtin return 1
   fi
   _mcp_code=$("$_mcp_conch" "__$_mcp_format" code "$_mcp_protocol" 2>/dev/null </dev/null) || _mcp_code=''
-  [[ -z $_mcp_code ]] || builtin return 0
+  # What another program prints is not to be evaluated.
+  [[ $_mcp_code != "# conch: protocol $_mcp_protocol"* ]] || builtin return 0
   _mcp_speaks=$("$_mcp_conch" "__$_mcp_format" protocol 2>/dev/null </dev/null) || _mcp_speaks=''
   case $_mcp_speaks in
     '' | *[!0-9]*) _mcp_refuse "$_mcp_conch does not answer as conch does" ;;

@@ -335,7 +335,7 @@ refuses_bin() {
 
 @test "a conch of another protocol is told which, and how to go along" {
   program other 'echo 99'
-  refuses_bin "$BIN/other" "the conch at $BIN/other does not fit this file: it speaks protocol 99, needed is 1" 'conch vendor'
+  refuses_bin "$BIN/other" "the conch at $BIN/other does not fit this file: it speaks protocol 99, needed is 2" 'conch vendor'
 }
 
 @test "a refusal ends a script that is the file itself" {

@@ -49,6 +49,15 @@ http://localhost,http://127.0.0.1"
   [[ $stderr == 'mcp-server-bash-sdk: conch was not found'* ]] || fail "$stderr"
 }
 
+@test "what a program that is no conch prints is not evaluated" {
+  printf '%s\n' '#!/bin/sh' 'echo ": >pwned"' >other
+  chmod +x other
+  run --separate-stderr env CONCH_BIN="$PWD/other" "${BASH_CMD[@]}" -c 'source "$CORE"'
+  assert_failure 1
+  [[ $stderr == *'does not answer as conch does'* ]] || fail "$stderr"
+  refute [ -e pwned ]
+}
+
 @test "the HTTP file brings the other" {
   run "${BASH_CMD[@]}" -c 'cd "$SDK"; source ./mcpserver_http.sh; type -t process_request'
   assert_output function
@@ -150,7 +159,7 @@ http://localhost,http://127.0.0.1"
   assert_success
   assert_output ''
   assert_equal "$stderr" '[WARN] aside'
-  MCP_LOG_FILE=/nonexistent/log
+  MCP_LOG_FILE=$CORE/below/a/file
   run log INFO nowhere
   assert_success
 }
