@@ -27,7 +27,7 @@ RACE = $$([ "$$(go env CGO_ENABLED)" = 1 ] && command -v "$$(go env CC | cut -d'
 WITH_NPM  := test/clients test/bash-mcp-sdk
 INSTALLED := $(WITH_NPM:%=%/node_modules/.package-lock.json)
 
-.PHONY: build build-all demo test test-deps busybox shellcheck check lint bench fuzz clean help
+.PHONY: build build-all demo test test-deps busybox curl shellcheck check lint bench fuzz clean help
 
 build: ## build bin/conch, static
 	$(GO_BUILD) -o bin/conch ./cmd/conch
@@ -48,15 +48,15 @@ test: test-deps lint ## run the linters and every test there is
 	@mkdir -p $(dir $(RESULTS))
 	go tool gotestsum --format pkgname --jsonfile $(RESULTS) --packages "$(PACKAGES)" -- -count=1 -timeout 20m $(RACE)
 
-test-deps: $(INSTALLED) busybox ## install the MCP clients and the bats that the tests use
+test-deps: $(INSTALLED) busybox curl ## install the MCP clients, the bats and the programs that the tests use
 
 $(INSTALLED): %/node_modules/.package-lock.json: %/package.json %/package-lock.json
 	@command -v npm >/dev/null || $(call install,nodejs npm,npm)
 	cd $* && npm ci
 	@touch $@
 
-busybox:
-	@command -v busybox >/dev/null || $(call install,busybox,busybox)
+busybox curl:
+	@command -v $@ >/dev/null || $(call install,$@,$@)
 
 check: ## build, vet and unit tests: under a minute
 	go build ./...
