@@ -44,6 +44,9 @@ type Tools struct {
 	File     string          // the file's path, as its author gave it
 	Unusable bool            // an entry is nothing that could have a name
 
+	TTLMs      *int64 // how long clients may keep the list, if it says so itself
+	CacheScope string // "public" or "private", if it says so itself
+
 	byName map[string]*Tool // nil for a name declared more than once
 }
 

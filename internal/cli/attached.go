@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -16,11 +15,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
 	"github.com/conch-mcp/conch/internal/call"
-	"github.com/conch-mcp/conch/internal/catalog/bashsdk"
 	"github.com/conch-mcp/conch/internal/engine"
 	"github.com/conch-mcp/conch/internal/host"
 	"github.com/conch-mcp/conch/internal/message"
@@ -40,16 +39,18 @@ const idle = 2 * time.Second
 // trap.
 const exitHandler = "_conch_exit_handler"
 
-// dropInServer is the server that a script's shell has started with the
-// drop-in file. It attaches to that shell when it is first needed.
+// dropInServer is the server that a script's shell has started with a drop-in
+// file. It attaches to that shell when it is first needed.
 type dropInServer struct {
+	framework  framework
 	host       *host.Host
 	journal    *journal
 	limits     call.Limits
 	connection connectionFlags
 	workers    int
 	orders     *os.File
-	isLoop     bool        // it serves the script's client, and does not answer one request alone
+	isLoop     bool // it serves the script's clients, and does not answer one request alone
+	signals    <-chan os.Signal
 	stop       func()      // ends all that goes on
 	signal     unix.Signal // that has ended it, if one has
 
@@ -62,19 +63,17 @@ type dropInServer struct {
 }
 
 // newDropInServer reads what the drop-in file has put into the environment.
-func newDropInServer() (*dropInServer, error) {
-	d := &dropInServer{journal: newJournal(), orders: os.Stdout}
+func newDropInServer(f framework) (*dropInServer, error) {
+	d := &dropInServer{framework: f, journal: f.journal(), orders: os.Stdout}
 	if err := d.readFlags(); err != nil {
 		return nil, &exitError{2, err}
 	}
-	list, described := os.Getenv("MCP_TOOLS_LIST_FILE"), os.Getenv("MCP_CONFIG_FILE")
-	tools := bashsdk.NewVerbatimToolsFile(list, list)
-	config := bashsdk.NewVerbatimConfigFile(described, described, message.Revisions())
-	d.host = host.New(host.Options{
-		Name: "mcp-server", BashSDK: true, Tools: tools.Read, Config: config.Read,
+	tools, config := verbatimFiles()
+	d.host = host.New(f.host(host.Options{
+		Tools: tools.Read, Config: config.Read,
 		Functions: func() []string { return nil }, Exists: d.exists,
 		Run: d.run, Limits: d.limits, Log: d.log(),
-	})
+	}))
 	return d, nil
 }
 
@@ -83,7 +82,7 @@ func newDropInServer() (*dropInServer, error) {
 func (d *dropInServer) readFlags() error {
 	var timeout duration
 	maxOutput := size(10 << 20)
-	d.connection = connectionFlags{maxLine: wire.DefaultMaxLine, drain: duration(math.MaxInt64)}
+	d.connection = connectionFlags{maxLine: wire.DefaultMaxLine, drain: d.framework.drain}
 	flags := pflag.NewFlagSet("CONCH_FLAGS", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.Var(&timeout, "timeout", "")
@@ -103,7 +102,7 @@ func (d *dropInServer) readFlags() error {
 		return fmt.Errorf("$CONCH_FLAGS: %w", err)
 	}
 	d.limits = call.Limits{Timeout: time.Duration(timeout), MaxOutput: int64(maxOutput)}
-	concurrency := count(1)
+	concurrency := d.framework.concurrency
 	if text := os.Getenv("MCP_CONCURRENCY"); text != "" {
 		if err := concurrency.Set(text); err != nil {
 			return fmt.Errorf("$MCP_CONCURRENCY is %q; %w", text, err)
@@ -154,17 +153,19 @@ func (d *dropInServer) attachNow() error {
 	if d.lifeline, _, dir, err = newLifeline(); err != nil {
 		return err
 	}
+	workers := d.workers
+	if d.framework.inOrder {
+		workers++
+	}
 	d.shell, err = shell.Attach(context.Background(), shell.Attachment{
 		Orders: d.orders, Dir: dir, Idle: idle, Lifeline: d.lifeline, Log: d.log(),
-		// Two taking turns keep the fork off the path of calls that follow each
-		// other.
-		Workers: d.workers + 1,
+		Workers: workers, StderrApart: d.framework.stderrApart,
 	})
 	if err != nil {
 		return err
 	}
 	d.runner, err = call.NewRunner(d.shell, call.Options{
-		Limits: d.limits, Tmp: os.TempDir(), Layout: call.Rooted, Lifeline: d.lifeline, Log: d.log(),
+		Limits: d.limits, Tmp: os.TempDir(), Layout: d.framework.layout, Lifeline: d.lifeline, Log: d.log(),
 	})
 	// Ends with the shell, or with this process.
 	go func() {
@@ -238,10 +239,9 @@ func (d *dropInServer) runExitHandler() {
 	d.runner.RunHook("Chained caller EXIT trap", "failed", shell.Job{Function: exitHandler}, os.Stderr)
 }
 
-// attachedRequest answers one request: a line, or the id and the params of a
-// tools/call.
-func attachedRequest(what string, fields []string) (err error) {
-	d, err := newDropInServer()
+// attachedRequest answers one request of the script's.
+func attachedRequest(f framework, answer func(*dropInServer, context.Context) error) (err error) {
+	d, err := newDropInServer(f)
 	if err != nil {
 		return err
 	}
@@ -252,46 +252,70 @@ func attachedRequest(what string, fields []string) (err error) {
 	// not cut short.
 	catchSignals()
 	d.stop = stop
-	out := os.NewFile(protocolFD, "protocol")
-	if what == "call" && len(fields) == 2 {
-		return d.answerCall(ctx, fields[0], json.RawMessage(fields[1]), out)
+	return answer(d, ctx)
+}
+
+// answer answers a line, or one tools/call.
+func (d *dropInServer) answer(ctx context.Context, what string, fields []string) error {
+	out := protocol()
+	if what == "call" && len(fields) > 1 {
+		return d.answerCall(ctx, fields, out)
 	}
 	return d.serve(ctx, strings.NewReader(strings.Join(fields, "\x00")), out, true)
 }
 
-// answerCall answers tools/call from its params, which need not be JSON.
-func (d *dropInServer) answerCall(ctx context.Context, id string, params json.RawMessage, out io.Writer) error {
-	params = bytes.TrimSpace(params)
-	if !json.Valid(params) || params[0] != '{' {
-		d.journal.write("ERROR", "tools/call params is not a JSON object")
-		return printError(out, id, message.CodeInvalidParams, "Invalid params: expected an object", nil)
+// protocol is where answers go.
+func protocol() *os.File { return os.NewFile(protocolFD, "protocol") }
+
+// answerCall answers tools/call under the id that is the first of the fields.
+func (d *dropInServer) answerCall(ctx context.Context, fields []string, out io.Writer) error {
+	params, err := d.framework.call(fields)
+	var result json.RawMessage
+	if err == nil {
+		result, err = d.host.CallTool(ctx, engine.ToolCall{Params: params, Notify: func(string, json.RawMessage) {}, Queued: func() {}})
 	}
-	result, err := d.host.CallTool(ctx, engine.ToolCall{Params: params, Notify: func(string, json.RawMessage) {}, Queued: func() {}})
-	if ctx.Err() != nil {
+	var exit *exitError
+	switch {
+	case ctx.Err() != nil:
 		return nil
+	case errors.As(err, &exit):
+		return err
 	}
-	return printOutcome(out, id, result, err)
+	return printOutcome(out, fields[0], result, err)
 }
+
+func invalidParams(text string) error {
+	return &jsonrpc.Error{Code: message.CodeInvalidParams, Message: text}
+}
+
+func trimSpace[T string | []byte](text T) []byte { return bytes.TrimSpace([]byte(text)) }
 
 // serve answers what comes in.
 func (d *dropInServer) serve(ctx context.Context, in io.Reader, out io.Writer, one bool) error {
-	return wire.Serve(ctx, d.host.Server(), in, out, wire.Options{
+	opts := wire.Options{
 		MaxLine: int(d.connection.maxLine), Drain: time.Duration(d.connection.drain),
 		Supported: d.host.Supported, CallTool: d.host.CallTool, Log: slog.New(slog.DiscardHandler),
-		InOrder: d.workers, BashSDK: &wire.BashSDK{Log: d.journal.write, AlwaysAnswerLast: one},
-	})
+		Manner: d.framework.manner(d.journal, one),
+	}
+	if d.framework.inOrder {
+		opts.InOrder = d.workers
+	} else {
+		opts.Log = d.log()
+	}
+	return wire.Serve(ctx, d.host.Server(), in, out, opts)
 }
 
-// attachedLoop serves the client of a script that has called run_mcp_server.
-func attachedLoop() (err error) {
+// attachedServer serves the clients of a script that has called run_mcp_server or
+// run_mcp_http_server.
+func attachedServer(f framework, serve func(*dropInServer, context.Context) error) (err error) {
 	signals := catchSignals()
 	debug.SetGCPercent(400)
 	limitProcessors()
-	d, err := newDropInServer()
+	d, err := newDropInServer(f)
 	if err != nil {
 		return err
 	}
-	d.isLoop = true
+	d.isLoop, d.signals = true, signals
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	// Before there is a shell whose end it could be called for.
@@ -302,12 +326,17 @@ func attachedLoop() (err error) {
 	}
 	d.journal.write("INFO", "MCP Server starting...")
 	defer d.journal.write("INFO", "MCP Server shutting down")
+	return serve(d, ctx)
+}
+
+// serveStdio serves the client on standard input and output.
+func (d *dropInServer) serveStdio(ctx context.Context) error {
 	in, restore := pollableStdin()
 	defer restore()
 	client := newInterruptible(in)
-	end := d.watchEnd(signals, cancel, client.interrupt)
+	end := d.watchEnd(client.interrupt)
 	defer end()
-	err = d.serve(ctx, client, os.NewFile(protocolFD, "protocol"), false)
+	err := d.serve(ctx, client, protocol(), false)
 	if errors.Is(err, errInterrupted) {
 		return nil
 	}
@@ -330,8 +359,9 @@ func catchSignals() <-chan os.Signal {
 // watchEnd waits for what ends the server early. A signal that this process
 // gets was sent to the whole group, the script's shell included: stop ends the
 // calls too. One that only the shell has got ends the reading, and the server
-// once the call under way has ended. When the shell is gone nothing may go on.
-func (d *dropInServer) watchEnd(signals <-chan os.Signal, stop, endReading func()) (end func()) {
+// once the call under way has ended, unless the framework ends at once. When the
+// shell is gone nothing may go on.
+func (d *dropInServer) watchEnd(endReading func()) (end func()) {
 	over := make(chan struct{})
 	done := make(chan struct{})
 	go func() {
@@ -341,14 +371,19 @@ func (d *dropInServer) watchEnd(signals <-chan os.Signal, stop, endReading func(
 			select {
 			case <-said:
 				said = nil
+				if d.framework.endsAtOnce {
+					d.runner.Stopping()
+					d.stop()
+					return
+				}
 				endReading()
-			case sig := <-signals:
+			case sig := <-d.signals:
 				d.signal = sig.(unix.Signal)
 				d.runner.Stopping()
-				stop()
+				d.stop()
 				return
 			case <-d.shell.RootGone():
-				stop()
+				d.stop()
 				return
 			case <-over:
 				return

@@ -1,6 +1,6 @@
 // Package cli is the conch command: a file for each subcommand, which parses
 // flags, puts the other packages together and reports, and the requests of the
-// drop-in file, which are no subcommands.
+// drop-in files, which are no subcommands.
 package cli
 
 import (
@@ -44,8 +44,10 @@ func Main(args []string) int {
 		return 0
 	}
 	process.KeepDescriptors()
-	if len(args) > 0 && args[0] == dropInCommand {
-		return dropIn(args[1:])
+	if len(args) > 0 {
+		if f, ok := frameworkOf(args[0]); ok {
+			return dropIn(f, args[1:])
+		}
 	}
 	root := newRoot()
 	root.SetArgs(withServe(root, withAddress(args)))

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,34 +12,79 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
-	"github.com/conch-mcp/conch/internal/catalog/bashsdk"
+	"github.com/conch-mcp/conch/internal/call"
+	"github.com/conch-mcp/conch/internal/host"
 	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/shell"
+	"github.com/conch-mcp/conch/internal/wire"
 	"github.com/conch-mcp/conch/lib"
 )
 
-// dropInCommand is how the drop-in file lib/bash-mcp-sdk/mcpserver_core.sh asks
-// conch for something. It is no subcommand: it has to be quick, and its
-// arguments are between the two.
-const dropInCommand = "__bash-mcp-sdk"
+// framework is what is particular to the drop-in files of one format.
+type framework struct {
+	name    string // the format's
+	journal func() *journal
+	// The defaults of what the environment may say otherwise.
+	concurrency count
+	drain       duration
+	// inOrder has calls begin only when there is room for them to run, and a
+	// worker more than may run, so that forks are off the path of those that
+	// follow each other.
+	inOrder     bool
+	layout      call.Layout
+	stderrApart bool // what tools say on standard error is no part of their results
+	// endsAtOnce has a signal that only the script's shell has got end what is
+	// under way, and not just what comes next.
+	endsAtOnce bool
+	// host makes the server's options of what is the same for all formats.
+	host func(host.Options) host.Options
+	// manner is that of the connection, or of a text that is one request.
+	manner func(j *journal, oneRequest bool) wire.Manner
+	// call makes params of the fields of a request for one call.
+	call func(fields []string) (params json.RawMessage, err error)
+	asks map[string]asked
+}
 
-// dropIn answers one request of the drop-in file and returns the exit status.
-// What is not in the request's name comes in fields on standard input, NUL
-// behind each.
-func dropIn(args []string) int {
+// frameworkOf finds the framework whose drop-in files use a command. It is no
+// subcommand: it has to be quick, and its arguments are between the two.
+func frameworkOf(command string) (framework, bool) {
+	switch command {
+	case "__" + lib.BashMCPSDK:
+		return bashMCPSDK(), true
+	case "__" + lib.MCPServerBashSDK:
+		return mcpServerBashSDK(), true
+	}
+	return framework{}, false
+}
+
+// dropIn answers one request of a drop-in file and returns the exit status. What
+// is not in the request's name comes in fields on standard input, NUL behind
+// each.
+func dropIn(f framework, args []string) int {
+	if len(args) == 2 && args[0] == "code" && args[1] == strconv.Itoa(lib.Protocol) {
+		fmt.Print(shell.AttachedText())
+		return 0
+	}
 	if len(args) != 1 {
 		return 2
 	}
 	var err error
 	switch what := args[0]; what {
 	case "protocol":
-		fmt.Println(lib.BashMCPSDKProtocol)
+		fmt.Println(lib.Protocol)
 		return 0
 	case "loop":
-		err = attachedLoop()
+		err = attachedServer(f, (*dropInServer).serveStdio)
+	case "http":
+		err = attachedServer(f, (*dropInServer).serveHTTP)
+	case "connection":
+		err = attachedRequest(f, (*dropInServer).answerConnection)
 	case "request", "call":
-		err = withFields(func(fields []string) error { return attachedRequest(what, fields) })
+		err = withFields(func(fields []string) error {
+			return attachedRequest(f, func(d *dropInServer, ctx context.Context) error { return d.answer(ctx, what, fields) })
+		})
 	default:
-		err = withFields(func(fields []string) error { return ask(what, fields, os.Stdout) })
+		err = withFields(func(fields []string) error { return f.ask(what, fields, os.Stdout) })
 	}
 	var exit *exitError
 	switch {
@@ -46,11 +92,11 @@ func dropIn(args []string) int {
 		return 0
 	case errors.As(err, &exit):
 		if exit.err != nil {
-			fmt.Fprintf(os.Stderr, "bash-mcp-sdk: %v\n", exit.err)
+			fmt.Fprintf(os.Stderr, "%s: %v\n", f.name, exit.err)
 		}
 		return exit.status
 	}
-	fmt.Fprintf(os.Stderr, "bash-mcp-sdk: %v\n", err)
+	fmt.Fprintf(os.Stderr, "%s: %v\n", f.name, err)
 	return 1
 }
 
@@ -66,53 +112,31 @@ func withFields(f func([]string) error) error {
 	return f(fields)
 }
 
-// asks are the requests that need no fork of the shell, by name, with the
-// number of their fields. They print what the shell's function prints.
-var asks = map[string]struct {
-	fields int
-	answer func(f []string, out io.Writer) error
-}{
-	"response": {2, func(f []string, out io.Writer) error { return printResponse(out, f[0], []byte(f[1])) }},
-	"error":    {4, printGivenError},
-	"object":   {1, printObject},
-	"initialize": {2, func(f []string, out io.Writer) error {
-		return withDropInHost(func(d *dropInServer) error {
-			result, err := d.host.Initialize(json.RawMessage(f[1]))
-			return printOutcome(out, f[0], result, err)
-		})
-	}},
-	"list": {1, func(f []string, out io.Writer) error {
-		return withDropInHost(func(d *dropInServer) error {
-			result, err := d.host.ListTools()
-			return printOutcome(out, f[0], result, err)
-		})
-	}},
-	"validate": {2, func(f []string, out io.Writer) error {
-		return withDropInHost(func(d *dropInServer) error {
-			diagnostic := d.host.Validate(f[0], json.RawMessage(f[1]))
-			if diagnostic == "" {
-				return nil
-			}
-			fmt.Fprint(out, diagnostic)
-			return &exitError{status: 1}
-		})
-	}},
+// asked is a request that needs no fork of the shell: it prints what the shell's
+// function prints.
+type asked struct {
+	fields int // how many it has
+	answer func(fields []string, out io.Writer) error
 }
 
-func ask(what string, fields []string, out io.Writer) error {
-	known, ok := asks[what]
+func (f framework) ask(what string, fields []string, out io.Writer) error {
+	known, ok := f.asks[what]
 	if !ok || len(fields) != known.fields {
 		return &exitError{2, fmt.Errorf("there is no request %q with %d fields", what, len(fields))}
 	}
 	return known.answer(fields, out)
 }
 
-func withDropInHost(f func(*dropInServer) error) error {
-	d, err := newDropInServer()
-	if err != nil {
-		return err
-	}
-	return f(d)
+// askHost is a request for what a host says. f is a function, since a framework
+// is made of its requests.
+func askHost(f func() framework, fields int, answer func(h *host.Host, fields []string, out io.Writer) error) asked {
+	return asked{fields, func(fields []string, out io.Writer) error {
+		d, err := newDropInServer(f())
+		if err != nil {
+			return err
+		}
+		return answer(d.host, fields, out)
+	}}
 }
 
 // printOutcome prints the response to a request with the given id, JSON.
@@ -167,16 +191,5 @@ func printEnvelope(out io.Writer, id, member string, value json.RawMessage) erro
 	}
 	line.WriteString("}\n")
 	_, err := out.Write(line.Bytes())
-	return err
-}
-
-// printObject prints a file that holds one JSON object.
-func printObject(f []string, out io.Writer) error {
-	object, err := bashsdk.ReadObject(f[0])
-	if err != nil {
-		newJournal().write("ERROR", err.Error())
-		return &exitError{status: 1}
-	}
-	_, err = fmt.Fprintf(out, "%s\n", object)
 	return err
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/conch-mcp/conch/internal/wire"
 )
 
-// asked is what a request of the drop-in file prints, and the status.
-func asked(t *testing.T, what string, fields ...string) (out string, status int, err error) {
+// answered is what a request of the drop-in file prints, and the status.
+func answered(t *testing.T, what string, fields ...string) (out string, status int, err error) {
 	t.Helper()
 	var b bytes.Buffer
-	err = ask(what, fields, &b)
+	err = bashMCPSDK().ask(what, fields, &b)
 	var exit *exitError
 	switch {
 	case errors.As(err, &exit):
@@ -60,7 +60,7 @@ func TestAResponseIsOneCompactLine(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			out, status, err := asked(t, "response", tt.id, tt.result)
+			out, status, err := answered(t, "response", tt.id, tt.result)
 			if err != nil || status != 0 || out != tt.want+"\n" {
 				t.Errorf("%q, status %d, %v; want %q", out, status, err, tt.want)
 			}
@@ -79,7 +79,7 @@ func TestAnErrorResponseHasDataOnlyWhenItIsGiven(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			out, status, err := asked(t, "error", tt.id, tt.code, tt.text, tt.data)
+			out, status, err := answered(t, "error", tt.id, tt.code, tt.text, tt.data)
 			if err != nil || status != 0 || out != tt.want+"\n" {
 				t.Errorf("%q, status %d, %v; want %q", out, status, err, tt.want)
 			}
@@ -111,7 +111,7 @@ func TestWhatIsNoJSONIsNoPartOfAResponse(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if out, status, err := asked(t, tt.what, tt.fields...); err == nil || status != 1 || out != "" {
+			if out, status, err := answered(t, tt.what, tt.fields...); err == nil || status != 1 || out != "" {
 				t.Errorf("%q, status %d, %v", out, status, err)
 			}
 		})
@@ -127,7 +127,7 @@ func TestARequestThatIsNotKnownIsRefused(t *testing.T) {
 		"object":   {},
 		"list":     {"1", "2"},
 	} {
-		if out, status, err := asked(t, what, fields...); err == nil || status != 2 || out != "" {
+		if out, status, err := answered(t, what, fields...); err == nil || status != 2 || out != "" {
 			t.Errorf("%q with %q: %q, status %d, %v", what, fields, out, status, err)
 		}
 	}
@@ -150,7 +150,7 @@ func TestAFileThatHoldsOneObjectIsPrintedOnOneLine(t *testing.T) {
 			_, written := newTestJournal(t)
 			must(t, os.WriteFile(os.Getenv("MCP_LOG_FILE"), nil, 0o600))
 			must(t, os.WriteFile(path, []byte(tt.text), 0o600))
-			out, status, _ := asked(t, "object", path)
+			out, status, _ := answered(t, "object", path)
 			if out != tt.want || (status != 0) != (tt.want == "") {
 				t.Errorf("%q, status %d; want %q", out, status, tt.want)
 			}
@@ -163,7 +163,7 @@ func TestAFileThatHoldsOneObjectIsPrintedOnOneLine(t *testing.T) {
 	t.Run("nothing of that name", func(t *testing.T) {
 		_, written := newTestJournal(t)
 		for _, path := range []string{dir + "/missing", dir, os.DevNull} {
-			if out, status, _ := asked(t, "object", path); out != "" || status != 1 {
+			if out, status, _ := answered(t, "object", path); out != "" || status != 1 {
 				t.Errorf("%s: %q, status %d", path, out, status)
 			}
 			if !strings.HasSuffix(written(), "[ERROR] File not found: "+path+"\n") {
@@ -177,7 +177,7 @@ func TestTheHandshakeAndTheListAreAskedForByID(t *testing.T) {
 	tools, config := serverFiles(t, `{"tools":[{"name":"a"}]}`, `{"serverInfo":{"name":"n","version":"2"}}`)
 	check := func(what string, fields []string, want string) {
 		t.Helper()
-		if out, status, err := asked(t, what, fields...); err != nil || status != 0 || out != want+"\n" {
+		if out, status, err := answered(t, what, fields...); err != nil || status != 0 || out != want+"\n" {
 			t.Errorf("%s: %q, status %d, %v; want %q", what, out, status, err, want)
 		}
 	}
@@ -206,7 +206,7 @@ func TestAValidationPrintsWhatIsWrongAndFails(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			out, status, _ := asked(t, "validate", tt.tool, tt.arguments)
+			out, status, _ := answered(t, "validate", tt.tool, tt.arguments)
 			if out != tt.want || (status != 0) != (tt.want != "") {
 				t.Errorf("%q, status %d; want %q", out, status, tt.want)
 			}
@@ -233,7 +233,7 @@ func TestTheDropInServerTakesItsFlagsFromTheEnvironment(t *testing.T) {
 			serverFiles(t, `{}`, `{}`)
 			t.Setenv("CONCH_FLAGS", tt.flags)
 			t.Setenv("MCP_CONCURRENCY", tt.concurrency)
-			d, err := newDropInServer()
+			d, err := newDropInServer(bashMCPSDK())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -269,7 +269,7 @@ func TestFlagsThatMakeNoSenseNameTheirVariable(t *testing.T) {
 		t.Run(tt.variable+"="+tt.value, func(t *testing.T) {
 			serverFiles(t, `{}`, `{}`)
 			t.Setenv(tt.variable, tt.value)
-			_, err := newDropInServer()
+			_, err := newDropInServer(bashMCPSDK())
 			var exit *exitError
 			if !errors.As(err, &exit) || exit.status != 2 || !strings.Contains(err.Error(), "$"+tt.variable) || !strings.Contains(err.Error(), tt.instead) {
 				t.Errorf("%v", err)

@@ -29,7 +29,7 @@ func (f *serverFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.tools, "tools", "", "the list of tools (default: $MCP_TOOLS_LIST_FILE, or tools.json beside SCRIPT)")
 	flags.StringVar(&f.config, "config", "", "the server's description (default: $MCP_CONFIG_FILE, or config.json beside SCRIPT)")
 	flags.StringVar(&f.bash, "bash", "bash", "the bash to run scripts with")
-	f.concurrency = count(max(4, 2*runtime.NumCPU()))
+	f.concurrency = defaultConcurrency()
 	flags.Var(&f.concurrency, "concurrency", "how many calls may run at once; others wait")
 	flags.Var(&f.timeout, "timeout", "how long a call may take, such as 30s; 0s means as long as it likes")
 	f.maxOutput = 10 << 20
@@ -156,3 +156,6 @@ func (s *size) Set(text string) error {
 
 // Type implements pflag.Value.
 func (s *size) Type() string { return "size" }
+
+// defaultConcurrency is how many calls run at once where nobody says otherwise.
+func defaultConcurrency() count { return count(max(4, 2*runtime.NumCPU())) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,20 +19,26 @@ func newVendor() *cobra.Command {
 		Use:                   "vendor [--check] [FORMAT [PATH...]]",
 		DisableFlagsInUseLine: true,
 		Short:                 "Keep copies of conch's files for other frameworks' scripts",
-		Long: `Vendor writes the file that serves a framework's scripts with conch to where
-they source the framework's own, and records it in .conch.lock in the current
+		Long: `Vendor writes the files that serve a framework's scripts with conch to where
+they source the framework's own, and records them in .conch.lock in the current
 directory. Without a FORMAT it writes every file anew that is recorded there.
 
-FORMAT is bash-mcp-sdk, whose file is mcpserver_core.sh. PATH is a directory
-for that file, or the file itself if one is there or the name ends in .sh or
-.bash. Every PATH is below the current directory. Without one it is what is
-recorded for FORMAT, or else lib/.
+FORMAT is one of
+
+  bash-mcp-sdk         mcpserver_core.sh
+  mcp-server-bash-sdk  mcpserver_core.sh and mcpserver_http.sh
+
+PATH is a directory for its files, or a file itself if one is there or the name
+ends in .sh or .bash. Every PATH is below the current directory. Without one it
+is what is recorded for FORMAT, or else lib/ for bash-mcp-sdk and the current
+directory for mcp-server-bash-sdk.
 
 With --check nothing is written. The exit status is 0 if every file is what
 this conch would write, 1 if not, which a diff shows, or 2 if that could not be
 found out.`,
 		Example: `  conch vendor bash-mcp-sdk
   conch vendor bash-mcp-sdk billing/lib/ search/lib/
+  conch vendor mcp-server-bash-sdk
   conch vendor
   conch vendor --check`,
 		ValidArgsFunction: completeFormat,
@@ -68,7 +75,11 @@ func completeFormat(_ *cobra.Command, args []string, _ string) ([]cobra.Completi
 	}
 	var names []cobra.Completion
 	for _, f := range lib.Formats() {
-		names = append(names, cobra.CompletionWithDesc(f.Name, f.File))
+		var files []string
+		for _, file := range f.Files {
+			files = append(files, file.Name)
+		}
+		names = append(names, cobra.CompletionWithDesc(f.Name, strings.Join(files, ", ")))
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/conch-mcp/conch/internal/message"
 )
 
-// This file is what Options.BashSDK changes: the answers, their texts and the
+// This file is what the manner BashMCPSDK changes: the answers, their texts and the
 // log lines of bash-mcp-sdk, on which scripts and their tests rely.
 
 // What a server has that says nothing of its own.
@@ -28,7 +28,7 @@ var (
 
 // handling logs that a request has come, where scripts expect that.
 func (h *Host) handling(what string) {
-	if h.opts.BashSDK {
+	if h.opts.Manner == BashMCPSDK {
 		h.opts.Log.Info("Handling " + what)
 	}
 }

@@ -52,7 +52,7 @@ func newSDKStage(t *testing.T, tools, config string) *sdkStage {
 	t.Helper()
 	s := &sdkStage{stage: newStage(t, tools, config)}
 	opts := s.host.opts
-	opts.BashSDK, opts.Log = true, slog.New(&s.journal)
+	opts.Manner, opts.Log = BashMCPSDK, slog.New(&s.journal)
 	opts.Tools = bashsdk.NewVerbatimToolsFile(filepath.Join(s.dir, "tools.json"), "tools.json").Read
 	opts.Config = bashsdk.NewVerbatimConfigFile(filepath.Join(s.dir, "config.json"), "config.json", message.Revisions()).Read
 	s.functions = []string{"x"}
@@ -67,7 +67,7 @@ func (s *sdkStage) line(line string) string {
 	var out bytes.Buffer
 	err := wire.Serve(s.t.Context(), s.host.Server(), strings.NewReader(line+"\n"), &out, wire.Options{
 		Drain: math.MaxInt64, Supported: s.host.Supported, CallTool: s.host.CallTool, Log: slog.New(slog.DiscardHandler),
-		BashSDK: &wire.BashSDK{Log: func(string, string) {}},
+		Manner: &wire.BashSDK{Log: func(string, string) {}},
 	})
 	if err != nil {
 		s.t.Fatalf("%s: %v", line, err)

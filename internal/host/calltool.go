@@ -26,8 +26,11 @@ import (
 // "Tools", "Error handling").
 func (h *Host) CallTool(ctx context.Context, asked engine.ToolCall) (result json.RawMessage, err error) {
 	defer h.recovered("tools/call", &err)
-	if h.opts.BashSDK {
+	switch h.opts.Manner {
+	case BashMCPSDK:
 		return h.callToolSDK(ctx, asked.Params, asked.Queued)
+	case MCPServerBashSDK:
+		return h.callFunction(ctx, asked.Params, asked.Queued)
 	}
 	name := message.Member(asked.Params, "name")
 	if len(name) == 0 || name[0] != '"' {
@@ -49,8 +52,11 @@ func (h *Host) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Resu
 		return send(ctx, req.Session, level, data)
 	}}
 	answer := c.answer
-	if h.opts.BashSDK {
+	switch h.opts.Manner {
+	case BashMCPSDK:
 		answer = sdkCall{c}.answer
+	case MCPServerBashSDK:
+		answer = functionCall{c}.answer
 	}
 	text, err := answer(ctx, req.Params.Name, req.Params.Arguments)
 	if err != nil {
@@ -195,7 +201,7 @@ func (c toolCall) hookEnd(end *call.HookEnd) (text, line string) {
 	tool, output := c.tool.Name, clean(end.Output)
 	switch end.How {
 	case call.HookRefused:
-		if output == "" && !c.host.opts.BashSDK {
+		if output == "" && c.host.opts.Manner != BashMCPSDK {
 			output = fmt.Sprintf("mcp_before_tool_call refused with status %d and printed nothing", end.Status)
 		}
 		return c.failure(output), fmt.Sprintf("before-tool hook refused tool %s (status %d)", tool, end.Status)
@@ -266,7 +272,7 @@ func (h *Host) schema(tools *catalog.Tools, tool *catalog.Tool) (*schema.Schema,
 			c.err = errors.New("its entry in the tools list declares no inputSchema")
 			return
 		}
-		if h.opts.BashSDK {
+		if h.opts.Manner.isVerbatim() {
 			c.schema, c.err = schema.CompileLenient(tool.InputSchema)
 			return
 		}

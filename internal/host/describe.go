@@ -38,7 +38,7 @@ func (h *Host) handshake(asked string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, h.fileError(err)
 	}
-	if h.opts.BashSDK {
+	if h.opts.Manner == BashMCPSDK {
 		return h.handshakeSDK(config, asked)
 	}
 	revision, err := h.negotiate(asked)
@@ -68,7 +68,7 @@ func (h *Host) negotiate(asked string) (string, error) {
 }
 
 // discover answers server/discover of the stateless era.
-func (h *Host) discover() (mcp.Result, error) {
+func (h *Host) discover() (json.RawMessage, error) {
 	config, err := h.configNow()
 	if err != nil {
 		return nil, h.fileError(err)
@@ -77,22 +77,26 @@ func (h *Host) discover() (mcp.Result, error) {
 	f.add("supportedVersions", h.Supported())
 	f.addRaw("capabilities", h.capabilities(config))
 	f.addUnlessEmpty("instructions", config.Instructions)
-	f.addCaching(config)
+	h.addCaching(&f, config.TTLMs, config.CacheScope)
 	f.addModern(h.serverInfo(config))
-	return f.result(), nil
+	return f.object(), nil
+}
+
+// asResult is a result of Conch's making for the engine.
+func asResult(text json.RawMessage, err error) (mcp.Result, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &rawResult{text: text}, nil
 }
 
 // listTools answers tools/list.
 func (h *Host) listTools(req *mcp.ListToolsRequest) (mcp.Result, error) {
 	params := cmp.Or(req.Params, &mcp.ListToolsParams{})
-	if params.Cursor != "" && !h.opts.BashSDK {
+	if params.Cursor != "" && !h.opts.Manner.isVerbatim() {
 		return nil, invalidParams("there is no such cursor")
 	}
-	result, err := h.list(isModern(params.Meta))
-	if err != nil {
-		return nil, err
-	}
-	return &rawResult{text: result}, nil
+	return asResult(h.list(isModern(params.Meta)))
 }
 
 // list is the result of a tools/list.
@@ -103,14 +107,18 @@ func (h *Host) list(modern bool) (json.RawMessage, error) {
 		return nil, h.fileError(err)
 	}
 	listing := tools.Listing
-	if !h.opts.BashSDK {
+	if !h.opts.Manner.isVerbatim() {
 		listing = h.served(tools)
 	}
 	var f fields
 	f.addRaw("tools", listing)
 	if modern {
 		config := h.configOrNone()
-		f.addCaching(config)
+		ttl, scope := config.TTLMs, config.CacheScope
+		if h.opts.Manner == MCPServerBashSDK {
+			ttl, scope = cmp.Or(tools.TTLMs, ttl), cmp.Or(tools.CacheScope, scope)
+		}
+		h.addCaching(&f, ttl, scope)
 		f.addModern(h.serverInfo(config))
 	}
 	return f.object(), nil
@@ -146,7 +154,7 @@ func (h *Host) capabilities(c *catalog.Config) json.RawMessage {
 	switch {
 	case isObject(c.Capabilities):
 		return c.Capabilities
-	case h.opts.BashSDK:
+	case h.opts.Manner.isVerbatim():
 		return sdkCapabilities
 	}
 	return defaultCapabilities
@@ -163,7 +171,7 @@ func (h *Host) serverInfo(c *catalog.Config) json.RawMessage {
 		f.add("name", h.opts.Name)
 	}
 	if message.Member(info, "version") == nil {
-		f.add("version", defaultVersion)
+		f.add("version", h.opts.Version)
 	}
 	return f.mergedInto(info)
 }
@@ -179,13 +187,14 @@ func isModern(meta mcp.Meta) bool {
 	return modern
 }
 
-func (f *fields) addCaching(c *catalog.Config) {
-	var ttl int64
-	if c.TTLMs != nil {
-		ttl = *c.TTLMs
+// addCaching tells how long and by whom something may be kept; nil and "" are
+// for the default.
+func (h *Host) addCaching(f *fields, ttl *int64, scope string) {
+	if ttl == nil {
+		ttl = &h.opts.TTLMs
 	}
-	f.add("ttlMs", ttl)
-	f.add("cacheScope", cmp.Or(c.CacheScope, "public"))
+	f.add("ttlMs", *ttl)
+	f.add("cacheScope", cmp.Or(scope, h.opts.CacheScope))
 }
 
 func (f *fields) addModern(serverInfo json.RawMessage) {

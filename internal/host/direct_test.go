@@ -62,7 +62,7 @@ func TestTheDirectFunctionsAnswerLikeTheMethods(t *testing.T) {
 			func() (json.RawMessage, error) {
 				return s.host.Initialize(json.RawMessage(`{"protocolVersion":"2025-06-18"}`))
 			}},
-		{"tools/list", listX, s.host.ListTools},
+		{"tools/list", listX, func() (json.RawMessage, error) { return s.host.ListTools(false) }},
 		{"tools/call", `{"content":[{"type":"text","text":"hello"}],"isError":false}`,
 			func() (json.RawMessage, error) { return s.callDirectly(json.RawMessage(`{"name":"x"}`)) }},
 	}
@@ -74,7 +74,7 @@ func TestTheDirectFunctionsAnswerLikeTheMethods(t *testing.T) {
 	s.write("tools.json", `5`)
 	s.write("config.json", `5`)
 	for text, ask := range map[string]func() (json.RawMessage, error){
-		"Cannot read tools list: tools.json":            s.host.ListTools,
+		"Cannot read tools list: tools.json":            func() (json.RawMessage, error) { return s.host.ListTools(false) },
 		"Cannot read server configuration: config.json": func() (json.RawMessage, error) { return s.host.Initialize(nil) },
 	} {
 		_, err := ask()

@@ -6,6 +6,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -27,17 +28,24 @@ import (
 // Options say what a host serves.
 type Options struct {
 	Name      string                          // the server's name where its configuration has none
+	Version   string                          // the same for its version; default 1.0.0
 	Tools     func() (*catalog.Tools, error)  // the tools as they are now
 	Config    func() (*catalog.Config, error) // the configuration as it is now
 	Functions func() []string                 // the names of the tools that are implemented
 	Exists    func(tool string) bool          // whether a tool is implemented
 	Run       func(ctx context.Context, tool string, arguments json.RawMessage) (call.Outcome, error)
 	Limits    call.Limits // what Run abides by, for the messages that name it
-	// BashSDK has a host answer as scripts written for bash-mcp-sdk expect it,
-	// and log in that framework's words. Tools and Config give verbatim
-	// readings then, and Name is not used.
-	BashSDK bool
-	Log     *slog.Logger
+	// How long and by whom lists may be kept where nothing else says so; default
+	// 0 and public.
+	TTLMs      int64
+	CacheScope string
+	// Manner is whose scripts are served. But for Conch's own, Tools and Config
+	// give verbatim readings.
+	Manner Manner
+	// Unchecked has arguments not held against schemas, with the manner
+	// MCPServerBashSDK.
+	Unchecked bool
+	Log       *slog.Logger
 }
 
 // A Host answers the requests of any number of sessions.
@@ -61,11 +69,13 @@ type compiledSchema struct {
 
 // New returns a host.
 func New(opts Options) *Host {
-	if opts.BashSDK {
+	if opts.Manner == BashMCPSDK {
 		opts.Name = sdkName
 	}
+	opts.Version = cmp.Or(opts.Version, defaultVersion)
+	opts.CacheScope = cmp.Or(opts.CacheScope, "public")
 	h := &Host{opts: opts, errors: map[string]string{}}
-	h.server = mcp.NewServer(&mcp.Implementation{Name: opts.Name, Version: defaultVersion}, &mcp.ServerOptions{
+	h.server = mcp.NewServer(&mcp.Implementation{Name: opts.Name, Version: opts.Version}, &mcp.ServerOptions{
 		// Everything the engine would say of itself is replaced below; this
 		// keeps it from refusing what it does not know of.
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
@@ -82,6 +92,9 @@ func (h *Host) Server() *mcp.Server { return h.server }
 func (h *Host) Supported() []string {
 	all := message.Revisions()
 	c, err := h.configNow()
+	if h.opts.Manner == MCPServerBashSDK && (err != nil || len(c.SupportedVersions) == 0) {
+		return all[:1]
+	}
 	if err != nil {
 		return all
 	}
@@ -94,7 +107,7 @@ func (h *Host) serves(c *catalog.Config, revision string) bool {
 		return false
 	}
 	// With BashSDK the pin may be no revision at all; see revisionSDK.
-	pinned := c.ProtocolVersion != "" && !h.opts.BashSDK
+	pinned := c.ProtocolVersion != "" && !h.opts.Manner.isVerbatim()
 	return !pinned || message.Modern(revision) || revision == c.ProtocolVersion
 }
 
@@ -110,7 +123,7 @@ func (h *Host) toolsNow() (*catalog.Tools, error) {
 	tools, err := h.opts.Tools()
 	h.note("tools list", err)
 	h.mu.Lock()
-	news := err == nil && h.logged != tools && !h.opts.BashSDK
+	news := err == nil && h.logged != tools && !h.opts.Manner.isVerbatim()
 	if news {
 		h.logged = tools
 	}
@@ -219,7 +232,7 @@ func (h *Host) isHook(tools *catalog.Tools, name string) bool {
 
 // unimplemented tells what becomes of a tool without a function.
 func (h *Host) unimplemented() string {
-	if h.opts.BashSDK {
+	if h.opts.Manner.isVerbatim() {
 		return "it is listed, and calls are refused"
 	}
 	return "it is not served"
@@ -234,13 +247,13 @@ func (h *Host) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 		case *mcp.ServerRequest[*mcp.InitializeParams]:
 			return h.initialize(ctx, method, req, next)
 		case *mcp.ServerRequest[*mcp.DiscoverParams]:
-			return h.discover()
+			return asResult(h.discover())
 		case *mcp.ListToolsRequest:
 			return h.listTools(req)
 		case *mcp.CallToolRequest:
 			return h.callTool(ctx, req)
 		case *setLevelRequest:
-			if !h.opts.BashSDK {
+			if !h.opts.Manner.isVerbatim() {
 				return h.setLevel(ctx, method, req, next)
 			}
 		}
@@ -271,7 +284,7 @@ func invalidParams(format string, args ...any) error {
 // answered.
 func (h *Host) fileError(err error) error {
 	text := err.Error()
-	if h.opts.BashSDK {
+	if h.opts.Manner == BashMCPSDK {
 		h.noteSDK(err)
 		text = withoutReason(err)
 	}

@@ -47,8 +47,6 @@ func (f *fields) addUnlessEmpty(name, value string) {
 
 func (f *fields) object() json.RawMessage { return json.RawMessage("{" + f.String() + "}") }
 
-func (f *fields) result() mcp.Result { return &rawResult{text: f.object()} }
-
 // mergedInto returns a compact JSON object with the fields before its own.
 func (f *fields) mergedInto(object json.RawMessage) json.RawMessage {
 	rest := string(object[1:])

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,6 +15,13 @@ import (
 	"github.com/conch-mcp/conch/internal/process"
 )
 
+//go:embed attached.bash
+var attachedText string
+
+// AttachedText is Bash code for shells that are attached to: how they ask conch,
+// and how they become its root shell.
+func AttachedText() string { return attachedText }
+
 // attachedRoot names the files of a root shell that is attached to.
 const attachedRoot = "root"
 
@@ -21,12 +29,14 @@ var errRootGone = errors.New("the script's shell is gone")
 
 // Attachment says which shell to attach to.
 type Attachment struct {
-	Orders   *os.File      // what the shell reads its orders from; a pipe
-	Dir      string        // as in Options
-	Workers  int           // how many calls may run at once; at least 1
-	Idle     time.Duration // after so long without a call there are no workers
-	Lifeline *process.Lifeline
-	Log      *slog.Logger
+	Orders  *os.File      // what the shell reads its orders from; a pipe
+	Dir     string        // as in Options
+	Workers int           // how many calls may run at once; at least 1
+	Idle    time.Duration // after so long without a call there are no workers
+	// StderrApart is as in Options.
+	StderrApart bool
+	Lifeline    *process.Lifeline
+	Log         *slog.Logger
 }
 
 // Attach makes a server of a shell that has started this process and waits for
@@ -37,7 +47,7 @@ type Attachment struct {
 //
 // RootGone is closed when the shell is.
 func Attach(ctx context.Context, a Attachment) (*Server, error) {
-	s := newServer(Options{Dir: a.Dir, Workers: a.Workers, Lifeline: a.Lifeline, Log: a.Log})
+	s := newServer(Options{Dir: a.Dir, Workers: a.Workers, StderrApart: a.StderrApart, Lifeline: a.Lifeline, Log: a.Log})
 	s.attached = true
 	done := make(chan struct{})
 	s.root = &root{orders: a.Orders, done: done}

@@ -392,7 +392,7 @@ func FuzzWorkerEvents(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var w Worker
+		w := Worker{server: &Server{}}
 		w.read = bytes.Clone(text)
 		var said int
 		for {

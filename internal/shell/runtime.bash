@@ -12,7 +12,8 @@
 #
 # Descriptor 47 is where orders come in, and in a worker what wakes its
 # subshells; below 10 scripts have theirs, from 10 up Bash saves some, and at 63
-# and below it has those of <( ).
+# and below it has those of <( ). Descriptor 46 is, in a worker whose calls keep
+# it apart from their output, the root shell's standard error.
 #
 # A worker's events: "w PID", the worker is there; "r PID OUTPUT", the subshell
 # of that process group waits for a call; "d STATUS", it has ended.
@@ -38,8 +39,8 @@ _conch_report() {
   builtin printf '\0end\0'
 }
 
-# Reports, then does what it is told: "worker NAME"; "last", the script's EXIT
-# trap has its turn; "end [SIGNAL]"; "failed". Leaves the last word in
+# Reports, then does what it is told: "worker NAME [apart]"; "last", the script's
+# EXIT trap has its turn; "end [SIGNAL]"; "failed". Leaves the last word in
 # _conch_order, the signal that the host has got in _conch_name, and 1 in
 # _conch_last after "last". Fails when there are no more orders without a last
 # word: the host is gone. A signal that the script traps interrupts a read in
@@ -48,11 +49,11 @@ _conch_report() {
 # Whoever calls this must not do so in a condition: there errexit and the ERR
 # trap would be without effect, in every fork.
 _conch_serve() {
-  _conch_order='' _conch_name='' _conch_last=''
+  _conch_order='' _conch_name='' _conch_apart='' _conch_last=''
   # For reading too, or the open would wait for a host that is gone.
   _conch_report 1<>"$_conch_root.report"
   while ((1)); do
-    if IFS=' ' builtin read -r -u 47 _conch_order _conch_name; then
+    if IFS=' ' builtin read -r -u 47 _conch_order _conch_name _conch_apart; then
       case $_conch_order in
         worker) _conch_fork "$_conch_name" ;;
         last) _conch_last=1 ;;
@@ -65,10 +66,17 @@ _conch_serve() {
 }
 
 # set -m puts the worker in a process group of its own and keeps SIGINT and
-# SIGQUIT from being ignored.
+# SIGQUIT from being ignored. A standard error that is not open cannot be passed
+# on.
 _conch_fork() {
   builtin set -m
-  "$_conch_kind" "$1" </dev/null 2>/dev/null &
+  if [[ -n $_conch_apart && -e /dev/fd/2 ]]; then
+    "$_conch_kind" "$1" </dev/null 46>&2 2>/dev/null &
+  elif [[ -n $_conch_apart ]]; then
+    "$_conch_kind" "$1" </dev/null 46>/dev/null 2>/dev/null &
+  else
+    "$_conch_kind" "$1" </dev/null 2>/dev/null &
+  fi
   builtin set +m
   # For reading too, or the open might wait for a host that has given up.
   builtin printf 'w %s\n' "$!" 1<>"$_conch_dir/$1.event"
@@ -146,7 +154,11 @@ _conch_turn() {
   [[ -p $_conch_base.$_conch_side ]] || builtin exit 244
   # With this only the worker holds the far end of its events: their end is
   # its end. For reading too, or the open would wait for a host that is gone.
-  exec 1<>"$_conch_base.$_conch_side" 2>&1
+  if [[ -z $_conch_apart ]]; then
+    exec 1<>"$_conch_base.$_conch_side" 2>&1
+  else
+    exec 1<>"$_conch_base.$_conch_side" 2>&46 46>&-
+  fi
   # End of file: the host is gone, or done with this worker.
   builtin read -r -u 47 _conch_wake || builtin exit 244
   exec 47<&-

@@ -31,15 +31,18 @@ var ErrNUL = errors.New("it holds a NUL character, which no shell variable can")
 
 // Options say how to start a server.
 type Options struct {
-	Bash     string            // the bash to run; default: bash, from PATH
-	Script   string            // the script's path, the shell's $0
-	Args     []string          // the script's arguments
-	Env      []string          // beside this process's environment, "name=value"
-	Dir      string            // a private directory for control files, on a tmpfs at best
-	Output   *os.File          // what the script prints while it is sourced, on either descriptor
-	Workers  int               // how many calls may run at once; at least 1
-	Lifeline *process.Lifeline // what ends the shells if this process is killed
-	Log      *slog.Logger
+	Bash    string   // the bash to run; default: bash, from PATH
+	Script  string   // the script's path, the shell's $0
+	Args    []string // the script's arguments
+	Env     []string // beside this process's environment, "name=value"
+	Dir     string   // a private directory for control files, on a tmpfs at best
+	Output  *os.File // what the script prints while it is sourced, on either descriptor
+	Workers int      // how many calls may run at once; at least 1
+	// StderrApart has calls keep the root shell's standard error, which is a part
+	// of their output otherwise.
+	StderrApart bool
+	Lifeline    *process.Lifeline // what ends the shells if this process is killed
+	Log         *slog.Logger
 }
 
 // A Server is a fork server. Its methods are safe for concurrent use.
@@ -201,7 +204,11 @@ func (s *Server) order(ctx context.Context, w *Worker) error {
 	}
 	defer hold.Close()
 	w.generation, w.session = s.generation.Load(), s.root.session
-	if _, err := fmt.Fprintf(s.root.orders, "worker %s\n", filepath.Base(w.base)); err != nil {
+	apart := ""
+	if s.opts.StderrApart {
+		apart = " apart"
+	}
+	if _, err := fmt.Fprintf(s.root.orders, "worker %s%s\n", filepath.Base(w.base), apart); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, workerStart)

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/conch-mcp/conch/lib"
 )
 
 // LockName is the name of the lock, which stands in the directory that its
@@ -23,14 +25,14 @@ const LockName = ".conch.lock"
 const lockfileVersion = 1
 
 // Lock records what was vendored: by which version of conch, and for each
-// format the number of its protocol, its file's digest, and where copies are.
+// format the number of its protocol, its files' digest, and where copies are.
 //
 //	{
 //	  "lockfileVersion": 1,
 //	  "conch": "v1.2.0",
 //	  "formats": {
 //	    "bash-mcp-sdk": {
-//	      "protocol": 1,
+//	      "protocol": 2,
 //	      "sha256": "64 hexadecimal digits",
 //	      "paths": ["lib/mcpserver_core.sh"]
 //	    }
@@ -181,10 +183,31 @@ func (l Lock) renewed(r Release) (Lock, error) {
 		if err != nil {
 			return Lock{}, fmt.Errorf("%s, of conch %s: %w", LockName, l.Conch, err)
 		}
-		sum := sha256.Sum256([]byte(f.Text))
-		formats[name] = Entry{f.Protocol, hex.EncodeToString(sum[:]), e.Paths}
+		formats[name] = Entry{f.Protocol, sum(f), e.Paths}
 	}
 	return Lock{r.Conch, formats}, nil
+}
+
+// sum is the digest of a format's files, one behind the other.
+func sum(f lib.Format) string {
+	digest := sha256.New()
+	for _, file := range f.Files {
+		digest.Write([]byte(file.Text))
+	}
+	return hex.EncodeToString(digest.Sum(nil))
+}
+
+// free reports what is in the way of recording paths for a format: no file can be
+// that of two.
+func (l Lock) free(format string, paths []string) error {
+	for name, e := range l.Formats {
+		for _, path := range e.Paths {
+			if name != format && slices.Contains(paths, path) {
+				return fmt.Errorf("%s is the place of %s, by %s; remove it there first if it is to be that of %s", path, name, LockName, format)
+			}
+		}
+	}
+	return nil
 }
 
 // sameFiles reports whether two locks differ in the version of conch at most.

@@ -9,26 +9,46 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/conch-mcp/conch/lib"
 )
 
-// locate makes paths for a lock from those a user has typed, which name the
-// file itself or the directory it is to be in.
-func (d *Directory) locate(arguments []string, file string) ([]string, error) {
+// locate makes paths for a lock from those a user has typed, which name a file
+// itself or the directory that the format's files are to be in.
+func (d *Directory) locate(arguments []string, f lib.Format) ([]string, error) {
 	var paths []string
 	for _, argument := range arguments {
 		path, err := d.relative(argument)
 		if err != nil {
 			return nil, err
 		}
+		places := []string{path}
 		if d.namesDirectory(argument, path) {
-			path = filepath.Join(path, file)
+			places = nil
+			for _, file := range f.Files {
+				places = append(places, filepath.Join(path, file.Name))
+			}
 		}
-		if err := checkPath(path); err != nil {
-			return nil, err
+		for _, place := range places {
+			if err := checkPath(place); err != nil {
+				return nil, err
+			}
+			if _, ok := f.FileAt(place); !ok {
+				return nil, noFile(place, f)
+			}
 		}
-		paths = append(paths, path)
+		paths = append(paths, places...)
 	}
 	return paths, nil
+}
+
+// noFile says that a path does not tell which of a format's files it is for.
+func noFile(path string, f lib.Format) error {
+	var names []string
+	for _, file := range f.Files {
+		names = append(names, file.Name)
+	}
+	return fmt.Errorf("%s has the name of none of the files of %s, which are %s; name a directory", path, f.Name, strings.Join(names, " and "))
 }
 
 func (d *Directory) relative(argument string) (string, error) {

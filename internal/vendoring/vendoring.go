@@ -70,8 +70,8 @@ type Comparison struct {
 }
 
 // Plan tells what vendoring is to write. Each argument is a file or a directory
-// for the format's file, and is added to those in the lock. Without arguments,
-// and with none recorded, the directory is lib. Without a format it is about
+// for the format's files, and is added to those in the lock. Without arguments,
+// and with none recorded, the directory is the format's own. Without a format it is about
 // what the lock records.
 //
 // Everything recorded is compared, since a lock speaks of one release only. An
@@ -101,17 +101,20 @@ func (d *Directory) Plan(r Release, format string, arguments []string) (Comparis
 	return c, d.compare(&c, LockName, string(renewed.Encode()))
 }
 
-// record adds paths for the format's file to a lock.
+// record adds paths for the format's files to a lock.
 func (d *Directory) record(lock Lock, r Release, format string, arguments []string) (Lock, error) {
 	f, err := r.format(format)
 	if err != nil {
 		return Lock{}, err
 	}
 	if len(arguments) == 0 && len(lock.Formats[format].Paths) == 0 {
-		arguments = []string{"lib/"}
+		arguments = []string{f.Dir}
 	}
-	paths, err := d.locate(arguments, f.File)
+	paths, err := d.locate(arguments, f)
 	if err != nil {
+		return Lock{}, err
+	}
+	if err := lock.free(format, paths); err != nil {
 		return Lock{}, err
 	}
 	return lock.with(format, paths), nil
@@ -119,7 +122,7 @@ func (d *Directory) record(lock Lock, r Release, format string, arguments []stri
 
 // Check compares without a plan to write: what the lock records of the format,
 // or of every format if it is "", and the lock itself; or, if there are
-// arguments, the format's file at those places, recorded or not.
+// arguments, the format's files at those places, recorded or not.
 //
 // The versions of conch need not be the same, only what they have to vendor.
 // Errors are those of [Directory.Plan], and a lock that is not there.
@@ -154,7 +157,7 @@ func (d *Directory) checkPlaces(r Release, format string, arguments []string) (c
 	if err != nil {
 		return c, err
 	}
-	paths, err := d.locate(arguments, f.File)
+	paths, err := d.locate(arguments, f)
 	if err != nil {
 		return c, err
 	}
@@ -169,13 +172,17 @@ func (d *Directory) compareRecorded(c *Comparison, r Release, formats map[string
 			return err
 		}
 		for _, path := range formats[name].Paths {
+			file, ok := f.FileAt(path)
+			if !ok {
+				return noFile(path, f)
+			}
 			c.Files++
 			known := len(c.Differences)
-			if err := d.compare(c, path, f.Text); err != nil {
+			if err := d.compare(c, path, file.Text); err != nil {
 				return err
 			}
-			if len(c.Differences) > known && filepath.Base(path) != f.File {
-				c.Differences[known].mark = f.Mark
+			if len(c.Differences) > known && filepath.Base(path) != file.Name {
+				c.Differences[known].mark = file.Mark
 			}
 		}
 	}

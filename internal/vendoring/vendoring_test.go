@@ -16,7 +16,9 @@ import (
 
 // release has the format "plain", whose file is core.sh.
 func release(version, text string) vendoring.Release {
-	return vendoring.Release{Conch: version, Formats: []lib.Format{{Name: "plain", File: "core.sh", Text: text, Protocol: 3}}}
+	return vendoring.Release{Conch: version, Formats: []lib.Format{{
+		Name: "plain", Dir: "lib/", Protocol: 3, Files: []lib.File{{Name: "core.sh", Text: text}},
+	}}}
 }
 
 var first = release("v1.0.0", "echo one\necho two\n")
@@ -130,7 +132,7 @@ func TestAFileIsWrittenToEveryPathAndRecorded(t *testing.T) {
 	p.want(p.vendor(first, "plain", "b/", "there", "new", "a/named.sh", "./c/../d.bash", p.path("abs")),
 		"a/named.sh", "abs/core.sh", "b/core.sh", "d.bash", "new/core.sh", "there/core.sh", ".conch.lock")
 	for _, name := range []string{"a/named.sh", "abs/core.sh", "b/core.sh", "d.bash", "new/core.sh", "there/core.sh"} {
-		if got := p.read(name); got != first.Formats[0].Text {
+		if got := p.read(name); got != first.Formats[0].Files[0].Text {
 			t.Errorf("%s holds %q", name, got)
 		}
 	}
@@ -216,7 +218,7 @@ func TestACheckWritesNothing(t *testing.T) {
 func TestOnlyWhatIsVendoredCountsNotTheVersion(t *testing.T) {
 	p := newProject(t)
 	p.vendor(first, "plain")
-	sameFile := release("v2.0.0", first.Formats[0].Text)
+	sameFile := release("v2.0.0", first.Formats[0].Files[0].Text)
 	p.want(p.check(sameFile, ""))
 	p.want(p.vendor(sameFile, ""), ".conch.lock")
 	// A file that was copied by hand leaves a lock that does not tell the truth.
@@ -239,7 +241,7 @@ func TestAnotherLayoutOfTheLockIsNoDifference(t *testing.T) {
 
 func TestPlacesCanBeCheckedWithoutALock(t *testing.T) {
 	p := newProject(t)
-	p.write("lib/core.sh", first.Formats[0].Text, 0o644)
+	p.write("lib/core.sh", first.Formats[0].Files[0].Text, 0o644)
 	p.want(p.check(first, "plain", "lib"))
 	p.want(p.check(first, "plain", "lib", "more"), "more/core.sh")
 }
@@ -333,10 +335,10 @@ func TestLinksWithinTheDirectoryAreFollowed(t *testing.T) {
 	p.link(p.path("shared/core.sh"), "absolute.sh")
 	p.link("shared", "folder")
 	p.vendor(first, "plain", "relative.sh", "absolute.sh", "folder", "folder/new/")
-	if got := p.read("shared/core.sh"); got != first.Formats[0].Text {
+	if got := p.read("shared/core.sh"); got != first.Formats[0].Files[0].Text {
 		t.Errorf("the file holds %q", got)
 	}
-	if got := p.read("shared/new/core.sh"); got != first.Formats[0].Text {
+	if got := p.read("shared/new/core.sh"); got != first.Formats[0].Files[0].Text {
 		t.Errorf("the new file holds %q", got)
 	}
 	for _, name := range []string{"relative.sh", "absolute.sh", "folder"} {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/conch-mcp/conch/internal/message"
 )
@@ -19,6 +20,25 @@ type BashSDK struct {
 	// AlwaysAnswerLast says that the input is the text of one request, not a
 	// stream: all of it is one line, and none of it has been cut off.
 	AlwaysAnswerLast bool
+}
+
+func (*BashSDK) judgeText(text []byte) verdict { return judgeTextLoosely(text) }
+func (*BashSDK) judge(text []byte) verdict     { return judgeLoosely(text) }
+func (*BashSDK) isBlank(text []byte) bool      { return len(text) == 0 }
+func (s *BashSDK) isOneRequest() bool          { return s.AlwaysAnswerLast }
+func (s *BashSDK) answersLast() bool           { return s.AlwaysAnswerLast }
+func (*BashSDK) nullIDs(string) bool           { return true }
+
+func (*BashSDK) isMethod(name string, _ bool) bool { return slices.Contains(sdkMethods, name) }
+
+func (*BashSDK) gate(m message.Message, meta message.Meta, supported []string) *message.Error {
+	return checkEra(m, meta, supported)
+}
+
+// heeds is about requests of the older era: params that nobody looks at, whatever
+// they are, must not be the engine's to judge.
+func (*BashSDK) heeds(method string, params json.RawMessage, modern bool) (json.RawMessage, bool) {
+	return heeded(method, params), !modern
 }
 
 // sdkMethods are the methods that scripts of bash-mcp-sdk answer, and the one
@@ -78,8 +98,7 @@ func judgeLoosely(text []byte) verdict {
 	return verdict{message: m}
 }
 
-// heeded is what the engine is to see of the params of a request. Those that
-// nobody looks at, whatever they are, must not be its to judge.
+// heeded is what the engine is to see of the params of a request.
 func heeded(method string, params []byte) []byte {
 	switch method {
 	case "initialize":
@@ -103,7 +122,7 @@ func (c *conn) readWhole(in io.Reader) error {
 	switch {
 	case len(text) > c.opts.MaxLine:
 		c.pass(c.tooLong())
-	case !c.isBlank(text):
+	case !c.manner.isBlank(text):
 		c.pass(c.parse(text, true))
 	}
 	return nil

@@ -115,7 +115,7 @@ func TestLinesOfBashSDKAreAnsweredToTheByte(t *testing.T) {
 		t.Run(tt.name+" as the whole input", func(t *testing.T) {
 			var out safeBuffer
 			opts := options()
-			opts.CallTool, opts.BashSDK = newSDKTools().call, &BashSDK{Log: func(string, string) {}, AlwaysAnswerLast: true}
+			opts.CallTool, opts.Manner = newSDKTools().call, &BashSDK{Log: func(string, string) {}, AlwaysAnswerLast: true}
 			if err := Serve(t.Context(), tools{}.server(), strings.NewReader(tt.line), &out, opts); err != nil {
 				t.Fatal(err)
 			}
@@ -190,7 +190,7 @@ func TestParamsThatAreNoObjectReachACallOfBashSDK(t *testing.T) {
 	for _, params := range []string{`5`, `"x"`, `[1,2]`, `true`, `0`} {
 		var got string
 		opts := options()
-		opts.BashSDK = &BashSDK{Log: func(string, string) {}}
+		opts.Manner = &BashSDK{Log: func(string, string) {}}
 		opts.CallTool = func(_ context.Context, asked engine.ToolCall) (json.RawMessage, error) {
 			got = string(asked.Params)
 			return json.RawMessage(`{}`), nil
@@ -206,7 +206,7 @@ func TestParamsThatAreNoObjectReachACallOfBashSDK(t *testing.T) {
 func TestALineOfBashSDKThatIsTooLongIsAnsweredInItsTurn(t *testing.T) {
 	ts, j := newSDKTools(), &journal{}
 	opts := options()
-	opts.MaxLine, opts.CallTool, opts.BashSDK = 200, ts.call, &BashSDK{Log: j.log}
+	opts.MaxLine, opts.CallTool, opts.Manner = 200, ts.call, &BashSDK{Log: j.log}
 	c := &sdkClient{connect(t, tools{}.server(), opts), ts, j}
 	c.begin("1", "slow")
 	c.send(strings.Repeat("x", 201), ping("2"))
@@ -243,7 +243,7 @@ func TestAWholeInputIsOneLine(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var out safeBuffer
 			opts := options()
-			opts.MaxLine, opts.BashSDK = 200, &BashSDK{Log: func(string, string) {}, AlwaysAnswerLast: true}
+			opts.MaxLine, opts.Manner = 200, &BashSDK{Log: func(string, string) {}, AlwaysAnswerLast: true}
 			if err := Serve(t.Context(), tools{}.server(), bytes.NewReader([]byte(tt.input)), &out, opts); err != nil || out.String() != tt.want {
 				t.Errorf("Serve: %v; it says %q, want %q", err, out.String(), tt.want)
 			}

@@ -17,8 +17,8 @@ func (r *request) String() string {
 
 // journal writes a line of the journal, if one is kept.
 func (c *conn) journal(level, format string, args ...any) {
-	if sdk := c.opts.BashSDK; sdk != nil {
-		sdk.Log(level, fmt.Sprintf(format, args...))
+	if c.sdk != nil {
+		c.sdk.Log(level, fmt.Sprintf(format, args...))
 	}
 }
 
@@ -31,7 +31,7 @@ func (c *conn) journalLine(text []byte) {
 
 // journalHead writes the beginning of a line of the protocol.
 func (c *conn) journalHead(level, prefix string, text []byte) {
-	if c.opts.BashSDK != nil {
+	if c.sdk != nil {
 		c.journal(level, "%s%s...", prefix, head(text))
 	}
 }
@@ -56,7 +56,7 @@ func (c *conn) journalNotification(method string) {
 // journalEnd tells what the end of a request means for the journal: that it was
 // cancelled, and that a line which had begun to come is still being waited for.
 func (c *conn) journalEnd(r *request) {
-	if c.opts.BashSDK == nil {
+	if c.sdk == nil {
 		return
 	}
 	c.mu.Lock()

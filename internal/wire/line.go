@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -21,14 +20,14 @@ type line struct {
 type verdict struct {
 	message message.Message
 	err     *message.Error
-	fault   string // the same for the journal of Options.BashSDK
+	fault   string // the same for the journal of BashSDK
 }
 
 // parse judges a line. The one that the input ended in may have been cut off.
 func (c *conn) parse(text []byte, last bool) *line {
 	l := &line{text: text, last: last}
-	if l.verdict = c.judgeText(text); l.err == nil {
-		l.verdict = c.judge(text)
+	if l.verdict = c.manner.judgeText(text); l.err == nil {
+		l.verdict = c.manner.judge(text)
 	}
 	if l.err == nil && l.message.Kind == message.Request {
 		l.request = c.newRequest(l.message, nil, len(text))
@@ -36,34 +35,9 @@ func (c *conn) parse(text []byte, last bool) *line {
 	return l
 }
 
-// judgeText tells what keeps text from being one JSON document.
-func (c *conn) judgeText(text []byte) verdict {
-	if c.opts.BashSDK != nil {
-		return judgeTextLoosely(text)
-	}
-	return verdict{err: message.Check(text)}
-}
-
-// judge finds the message in a JSON document.
-func (c *conn) judge(text []byte) verdict {
-	if c.opts.BashSDK != nil {
-		return judgeLoosely(text)
-	}
-	m, err := message.Parse(text)
-	return verdict{message: m, err: err}
-}
-
 func (c *conn) tooLong() *line {
 	text := fmt.Sprintf("Parse error: the line is longer than %d bytes (--max-line)", c.opts.MaxLine)
 	return &line{verdict: verdict{err: &message.Error{Code: message.CodeParseError, Message: text}, fault: faultTooLong}}
-}
-
-// isBlank tells what is skipped from lines.
-func (c *conn) isBlank(text []byte) bool {
-	if c.opts.BashSDK != nil {
-		return len(text) == 0
-	}
-	return len(bytes.Trim(text, " \t\r\n")) == 0
 }
 
 // take handles one line.
@@ -90,10 +64,10 @@ func (c *conn) take(l *line) {
 // isCutOff reports whether what the input ended with is no line: nobody waits
 // for an answer then.
 func (c *conn) isCutOff(l *line) bool {
-	if c.opts.BashSDK != nil {
+	if c.sdk != nil {
 		return c.discards(l.text)
 	}
-	if l.err == nil || l.err.Code != message.CodeParseError {
+	if c.manner.answersLast() || l.err == nil || l.err.Code != message.CodeParseError {
 		return false
 	}
 	c.opts.Log.Info("the input ended in the middle of a line", "bytes", len(l.text))
@@ -130,7 +104,7 @@ func (c *conn) batch(elements []json.RawMessage) {
 	}
 	b := &batch{open: 1}
 	for _, element := range elements {
-		v := c.judge(element)
+		v := c.manner.judge(element)
 		m, err := v.message, v.err
 		if err == nil && m.Method == "initialize" {
 			err = &message.Error{Code: message.CodeInvalidRequest, Message: "Invalid Request: initialize must not be part of a batch", ID: m.ID}

@@ -148,7 +148,7 @@ func TestARequestThatIsCancelledWhileItIsTakenUpIsNotAnswered(t *testing.T) {
 	for _, line := range []string{call("1", "fast", ""), ping("1"), `{"jsonrpc":"2.0","id":1,"method":"no/such"}`} {
 		ts, j, taking, goOn := newSDKTools(), &journal{}, make(chan struct{}), make(chan struct{})
 		opts := options()
-		opts.CallTool, opts.BashSDK = ts.call, &BashSDK{Log: j.log}
+		opts.CallTool, opts.Manner = ts.call, &BashSDK{Log: j.log}
 		opts.Supported = func() []string {
 			taking <- struct{}{}
 			<-goOn
@@ -268,7 +268,7 @@ func TestReadingPausesWhenTheQueueIsFull(t *testing.T) {
 func TestCallsThatOutlastTheDrainAreAnsweredAndSoIsWhatWaits(t *testing.T) {
 	ts, j := newSDKTools(), &journal{}
 	opts := options()
-	opts.Drain, opts.CallTool, opts.BashSDK = 100*time.Millisecond, ts.call, &BashSDK{Log: j.log}
+	opts.Drain, opts.CallTool, opts.Manner = 100*time.Millisecond, ts.call, &BashSDK{Log: j.log}
 	c := &sdkClient{connect(t, tools{}.server(), opts), ts, j}
 	c.begin("1", "slow")
 	c.send(call("2", "slow", ""), ping("3"))

@@ -10,10 +10,10 @@ import (
 
 // read takes lines until the input ends or the connection does.
 func (c *conn) read(in io.Reader) error {
-	if c.opts.BashSDK != nil {
-		if c.opts.BashSDK.AlwaysAnswerLast {
-			return c.readWhole(in)
-		}
+	if c.manner.isOneRequest() {
+		return c.readWhole(in)
+	}
+	if c.sdk != nil {
 		in = watched{in, c}
 	}
 	r := bufio.NewReaderSize(in, 64<<10)
@@ -23,7 +23,7 @@ func (c *conn) read(in io.Reader) error {
 		case errors.Is(err, errTooLong):
 			c.pass(c.tooLong())
 			continue
-		case !c.isBlank(text) && (err == nil || errors.Is(err, io.EOF)):
+		case !c.manner.isBlank(text) && (err == nil || errors.Is(err, io.EOF)):
 			c.pass(c.parse(text, errors.Is(err, io.EOF)))
 		}
 		if errors.Is(err, io.EOF) {

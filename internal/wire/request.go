@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,7 +14,7 @@ import (
 // newRequest returns the request that m is, part of b or on a line of its own.
 func (c *conn) newRequest(m message.Message, b *batch, size int) *request {
 	r := &request{id: m.ID, method: m.Method, batch: b, bytes: size}
-	if c.opts.BashSDK != nil && m.Method == "tools/call" {
+	if c.sdk != nil && m.Method == "tools/call" {
 		r.tool = message.Clip(message.Text(message.Member(m.Params, "name")))
 	}
 	return r
@@ -50,7 +48,7 @@ func (c *conn) silence(r *request) bool {
 }
 
 func (c *conn) stopCancelled(r *request) {
-	if c.opts.BashSDK == nil {
+	if c.sdk == nil {
 		c.opts.Log.Info("cancelled", "method", r.method, "id", r.id.Raw())
 	}
 	c.journal("INFO", "Cancelling in-flight %s", r)
@@ -71,15 +69,15 @@ func (r *request) stop() {
 func (c *conn) request(r *request, m message.Message) *message.Error {
 	meta := message.ReadMeta(m.Params)
 	modern := meta.Modern || m.Method == "server/discover"
-	if err := c.checkEra(m, meta, modern); err != nil {
+	if err := c.manner.gate(m, meta, c.opts.Supported()); err != nil {
 		return err
 	}
-	if !c.isMethod(m.Method) {
+	if !c.manner.isMethod(m.Method, modern) {
 		c.journal("ERROR", "Unknown method: %s", message.Clip(m.Method))
 		return &message.Error{Code: message.CodeMethodNotFound, Message: "Method not found: " + message.Clip(m.Method), ID: m.ID}
 	}
-	if c.opts.BashSDK != nil && !modern {
-		m.Params = heeded(m.Method, m.Params)
+	if params, heeded := c.manner.heeds(m.Method, m.Params, modern); heeded {
+		m.Params = params
 		meta = message.ReadMeta(m.Params)
 	}
 	if admitted, err := c.admit(r, &m, meta); !admitted {
@@ -106,28 +104,6 @@ func (c *conn) request(r *request, m message.Message) *message.Error {
 		c.wait(c.ctx, func() bool { return c.byNumber[r.number] == nil })
 	}
 	return nil
-}
-
-// checkEra reports what keeps a request from being served in its era.
-func (c *conn) checkEra(m message.Message, meta message.Meta, modern bool) *message.Error {
-	supported := c.opts.Supported()
-	switch {
-	case modern:
-		return meta.Check(m.ID, supported)
-	case slices.ContainsFunc(supported, func(r string) bool { return !message.Modern(r) }):
-		return nil
-	case m.Method == "initialize":
-		return message.Unsupported(m.ID, message.Text(message.Member(m.Params, "protocolVersion")), supported)
-	}
-	return meta.Check(m.ID, supported)
-}
-
-// isMethod tells what may be a request from what never is.
-func (c *conn) isMethod(name string) bool {
-	if c.opts.BashSDK != nil {
-		return slices.Contains(sdkMethods, name)
-	}
-	return !strings.HasPrefix(name, "notifications/")
 }
 
 // admit waits for room and enters r among the requests in flight. Its progress

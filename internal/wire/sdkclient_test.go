@@ -16,7 +16,7 @@ import (
 	"github.com/conch-mcp/conch/internal/message"
 )
 
-// sdkTools are the tools of a server with Options.BashSDK:
+// sdkTools are the tools of a server with the manner BashSDK:
 //
 //	slow      tells that it has started, and ends once it is let or cancelled
 //	stubborn  the same, but goes on when it is cancelled
@@ -82,7 +82,7 @@ func (j *journal) count(part string) (n int) {
 	return n
 }
 
-// sdkClient speaks to a server with Options.BashSDK.
+// sdkClient speaks to a server with the manner BashSDK.
 type sdkClient struct {
 	*client
 	*sdkTools
@@ -93,7 +93,7 @@ func connectSDK(t *testing.T, inOrder int) *sdkClient {
 	t.Helper()
 	ts, j := newSDKTools(), &journal{}
 	opts := options()
-	opts.InOrder, opts.CallTool, opts.BashSDK = inOrder, ts.call, &BashSDK{Log: j.log}
+	opts.InOrder, opts.CallTool, opts.Manner = inOrder, ts.call, &BashSDK{Log: j.log}
 	return &sdkClient{connect(t, tools{}.server(), opts), ts, j}
 }
 

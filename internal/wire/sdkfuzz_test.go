@@ -10,7 +10,7 @@ import (
 	"github.com/conch-mcp/conch/internal/message"
 )
 
-// FuzzServeBashSDK feeds any lines to a server with Options.BashSDK. Every line
+// FuzzServeBashSDK feeds any lines to a server with the manner BashSDK. Every line
 // of its own must say what it answers, and be the same however the bytes come.
 func FuzzServeBashSDK(f *testing.F) {
 	for _, tt := range sdkLines {
@@ -47,7 +47,7 @@ func serveSDK(t *testing.T, in io.Reader) string {
 	close(ts.let)
 	opts := options()
 	opts.MaxLine, opts.CallTool = fuzzMaxLine, ts.call
-	opts.BashSDK = &BashSDK{Log: func(string, string) {}}
+	opts.Manner = &BashSDK{Log: func(string, string) {}}
 	guard(t, func() {
 		if err := Serve(t.Context(), tools{}.server(), in, &out, opts); err != nil {
 			t.Errorf("Serve: %v", err)

@@ -51,7 +51,7 @@ func (w watched) Read(p []byte) (int, error) {
 // there while a call ran may have been cut off, and is answered only if it can
 // be read.
 func (c *conn) discards(text []byte) bool {
-	if c.opts.BashSDK.AlwaysAnswerLast {
+	if c.sdk.AlwaysAnswerLast {
 		return false
 	}
 	c.mu.Lock()

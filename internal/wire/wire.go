@@ -38,10 +38,10 @@ type Options struct {
 	// meanwhile, so that a cancellation takes effect as soon as it is there, on
 	// a request that waits for its turn as well.
 	InOrder int
-	// BashSDK, when it is not nil, has stdio behave as scripts written for
-	// bash-mcp-sdk expect it. InOrder is 1 then, unless it is more.
-	BashSDK *BashSDK
-	Log     *slog.Logger
+	// Manner, when it is not nil, has stdio behave as scripts that were written
+	// for another framework expect it.
+	Manner Manner
+	Log    *slog.Logger
 }
 
 // unqueued is how long a call that is not queued yet, because its arguments
@@ -78,11 +78,15 @@ func newConn(ctx context.Context, fail context.CancelCauseFunc, server *mcp.Serv
 	if opts.MaxLine == 0 {
 		opts.MaxLine = DefaultMaxLine
 	}
-	if opts.BashSDK != nil {
+	if opts.Manner == nil {
+		opts.Manner = plain{}
+	}
+	sdk, _ := opts.Manner.(*BashSDK)
+	if sdk != nil {
 		opts.InOrder = max(1, opts.InOrder)
 	}
 	c := &conn{
-		ctx: ctx, fail: fail, server: server, out: out, opts: opts,
+		ctx: ctx, fail: fail, server: server, out: out, opts: opts, manner: opts.Manner, sdk: sdk,
 		byID: map[string]*request{}, byNumber: map[int64]*request{}, tokens: map[string]string{},
 		queue: queue{ended: opts.InOrder == 0},
 	}
@@ -125,6 +129,8 @@ type conn struct {
 	server *mcp.Server
 	out    io.Writer
 	opts   Options
+	manner Manner
+	sdk    *BashSDK // the manner, if it is that one; a journal is kept then
 
 	writing sync.Mutex // held while a line is written
 
@@ -141,7 +147,7 @@ type conn struct {
 	negotiated string // the revision of the latest initialize, if any
 	stopping   bool   // no request may begin any more
 	queue      queue  // what waits for its turn, with Options.InOrder
-	tail       tail   // of the input, with Options.BashSDK
+	tail       tail   // of the input, with the manner BashSDK
 }
 
 // request is one request in flight.
@@ -149,7 +155,7 @@ type request struct {
 	id       message.ID
 	number   int64 // the engine's id
 	method   string
-	tool     string // the tool called, for the journal of Options.BashSDK
+	tool     string // the tool called, for the journal of BashSDK
 	session  *engine.Session
 	batch    *batch             // nil for one on a line of its own
 	cancel   context.CancelFunc // nil for one the engine answers

@@ -69,12 +69,9 @@ func (c *conn) errorReply(err *message.Error) []byte { return message.ErrorReply
 // nullIDs reports whether the session has negotiated a revision in which an
 // error without an id says so.
 func (c *conn) nullIDs() bool {
-	if c.opts.BashSDK != nil {
-		return true
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.negotiated != "" && c.negotiated < message.Revision20251125
+	return c.manner.nullIDs(c.negotiated)
 }
 
 // finish ends a request: it sends what came of it, unless nothing may be sent.

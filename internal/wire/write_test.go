@@ -51,7 +51,7 @@ func TestErrorRepliesCarryTheIDAsItWasWritten(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := &conn{negotiated: tt.negotiated}
+			c := &conn{manner: plain{}, negotiated: tt.negotiated}
 			got := string(c.errorReply(&message.Error{Code: -32600, Message: `a "b" <c>`, ID: id(tt.id), Data: json.RawMessage(`{"x":"\u003c"}`)}))
 			want := `{"jsonrpc":"2.0"` + tt.want + `,"error":{"code":-32600,"message":"a \"b\" <c>","data":{"x":"<"}}}`
 			if got != want {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/conch-mcp/conch/test/batsrun"
 	"github.com/conch-mcp/conch/test/harness"
 )
 
@@ -104,7 +105,7 @@ func writeServer(t *testing.T) server {
 		tools:  filepath.Join(dir, "tools.json"),
 		config: filepath.Join(dir, "config.json"),
 		core:   cmp.Or(os.Getenv("CONCH_CORE"), filepath.Join(harness.Root(), "lib", "bash-mcp-sdk", "mcpserver_core.sh")),
-		conch:  binary(t),
+		conch:  batsrun.Binary(t),
 	}
 	for path, text := range map[string]string{s.script: serverScript, s.tools: toolsList, s.config: "{}\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {

@@ -59,7 +59,7 @@ start() {
 }
 
 @test "a wrapper around conch gets nothing of what the client has written" {
-  printf '#!/bin/sh\n[ "$2" != protocol ] || cat >>"%s"\nexec "%s" "$@"\n' "$MARKER" "$CONCH_BIN" >"$BATS_TEST_TMPDIR/conch"
+  printf '#!/bin/sh\ncase $2 in protocol | code) cat >>"%s" ;; esac\nexec "%s" "$@"\n' "$MARKER" "$CONCH_BIN" >"$BATS_TEST_TMPDIR/conch"
   chmod +x "$BATS_TEST_TMPDIR/conch"
   server_write run_mcp_server
   run env CONCH_BIN="$BATS_TEST_TMPDIR/conch" "${BASH_CMD[@]}" "$SCRIPT" <<<"$(ping_line 1)"

@@ -81,6 +81,21 @@ func isRegular(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// ReadDocument returns the JSON document that a file holds, without its white
+// space. The text of an error is for a log.
+func ReadDocument(path string) (json.RawMessage, error) {
+	text, _, err := readText(path, true)
+	if err == nil {
+		err = checkDocument(text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", path, err)
+	}
+	var b bytes.Buffer
+	_ = json.Compact(&b, text)
+	return b.Bytes(), nil
+}
+
 // ReadObject returns the JSON object that a file holds, without its white
 // space. The text of an error is [catalog.FileError.Brief].
 func ReadObject(path string) (json.RawMessage, error) {
@@ -95,6 +110,14 @@ func ReadObject(path string) (json.RawMessage, error) {
 // readObject reads a regular file that holds exactly one JSON object, behind a
 // byte order mark if there may be one.
 func readObject(path string, anyMark bool) (text []byte, stat unix.Stat_t, err error) {
+	if text, stat, err = readText(path, anyMark); err == nil {
+		err = checkObject(text)
+	}
+	return text, stat, err
+}
+
+// readText reads a regular file, without its byte order mark if it may have one.
+func readText(path string, anyMark bool) (text []byte, stat unix.Stat_t, err error) {
 	// Without O_NONBLOCK the open of a FIFO would wait for a writer.
 	in, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -117,7 +140,7 @@ func readObject(path string, anyMark bool) (text []byte, stat unix.Stat_t, err e
 	if anyMark {
 		text = bytes.TrimPrefix(text, byteOrderMark)
 	}
-	return text, stat, checkObject(text)
+	return text, stat, nil
 }
 
 func reason(err error) error {
@@ -132,6 +155,16 @@ func reason(err error) error {
 }
 
 func checkObject(text []byte) error {
+	if err := checkDocument(text); err != nil {
+		return err
+	}
+	if bytes.TrimSpace(text)[0] != '{' {
+		return errors.New("it does not hold exactly one JSON object: the value is of another type")
+	}
+	return nil
+}
+
+func checkDocument(text []byte) error {
 	if !utf8.Valid(text) {
 		return errors.New("it is not valid UTF-8")
 	}
@@ -141,9 +174,6 @@ func checkObject(text []byte) error {
 	var value json.RawMessage
 	if err := json.Unmarshal(text, &value); err != nil {
 		return fmt.Errorf("it does not hold exactly one JSON object: %w", at(text, err))
-	}
-	if bytes.TrimSpace(text)[0] != '{' {
-		return errors.New("it does not hold exactly one JSON object: the value is of another type")
 	}
 	return nil
 }

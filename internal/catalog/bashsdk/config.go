@@ -60,9 +60,16 @@ type member struct {
 
 // ownMembers are the members that only Conch gives a meaning to.
 func ownMembers(c *catalog.Config, known []string) []member {
-	return []member{
+	return append([]member{
 		{"instructions", "a string", into(&c.Instructions, nil)},
 		{"supportedVersions", fmt.Sprintf("an array with some of %q", known), into(&c.SupportedVersions, func(v []string) bool { return anyOf(v, known) })},
+	}, cachingMembers(c)...)
+}
+
+// cachingMembers are those of them that say how long and by whom something may be
+// kept.
+func cachingMembers(c *catalog.Config) []member {
+	return []member{
 		{"ttlMs", "an integer of at least 0", into(&c.TTLMs, func(ttl *int64) bool { return *ttl >= 0 })},
 		{"cacheScope", `"public" or "private"`, into(&c.CacheScope, func(scope string) bool { return scope == "public" || scope == "private" })},
 	}

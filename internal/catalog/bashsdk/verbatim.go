@@ -40,6 +40,10 @@ func parseVerbatimTools(text []byte, shown string) (*catalog.Tools, error) {
 	if t.Listing == nil {
 		t.Listing = json.RawMessage(`[]`)
 	}
+	var c catalog.Config
+	// One that is not what it should be is none.
+	readMembers(list, cachingMembers(&c))
+	t.TTLMs, t.CacheScope = c.TTLMs, c.CacheScope
 	return t, nil
 }
 
