@@ -55,10 +55,7 @@ $(INSTALLED): %/node_modules/.package-lock.json: %/package.json %/package-lock.j
 	cd $* && npm ci
 	@touch $@
 
-busybox:
-	@command -v busybox >/dev/null || $(call install,busybox,busybox)
-
-curl git:
+busybox curl git:
 	@command -v $@ >/dev/null || $(call install,$@,$@)
 
 check: ## build, vet and unit tests: under a minute

@@ -61,7 +61,7 @@ func (f *connectionFlags) register(cmd *cobra.Command) {
 	f.maxLine = wire.DefaultMaxLine
 	cmd.Flags().Var(&f.maxLine, "max-line", "how long a line of a client may be")
 	f.drain = duration(10 * time.Second)
-	cmd.Flags().Var(&f.drain, "drain", "how long calls may go on once a client has closed its end")
+	cmd.Flags().Var(&f.drain, "drain", "how long calls may go on once a client has closed its end, or an HTTP server is told to end")
 }
 
 func (f *connectionFlags) check() error {

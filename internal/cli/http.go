@@ -47,46 +47,46 @@ type httpFlags struct {
 }
 
 func (f *httpFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.address, "http", "", "serve HTTP on this address instead: HOST:PORT, unix:PATH, or systemd for an activated socket")
+	flags.StringVar(&f.address, "http", "", "serve HTTP on this `address`: HOST:PORT, PORT, unix:PATH, or systemd for a socket it passes")
 	flags.Lookup("http").NoOptDefVal = defaultAddress
-	flags.StringVar(&f.path, "path", "/mcp", "HTTP: the path of the endpoint")
-	flags.BoolVar(&f.legacy, "legacy", true, "HTTP: serve clients of revisions before 2026-07-28 too")
+	flags.StringVar(&f.path, "path", "/mcp", "the `path` of the endpoint")
+	flags.BoolVar(&f.legacy, "legacy", true, "serve clients of revisions before 2026-07-28 too")
 	f.registerAccess(flags)
 	f.registerLimits(flags)
-	flags.StringVar(&f.metrics, "metrics", "", "HTTP: serve metrics for Prometheus on this address, and health")
+	flags.StringVar(&f.metrics, "metrics", "", "serve metrics for Prometheus on this `address`, and health")
 }
 
 func (f *httpFlags) registerAccess(flags *pflag.FlagSet) {
-	flags.StringVar(&f.certFile, "tls-cert", "", "HTTP: the certificate for TLS, a PEM file; read again when it changes")
-	flags.StringVar(&f.keyFile, "tls-key", "", "HTTP: the key of --tls-cert, a PEM file")
-	flags.StringVar(&f.tokenFile, "token-file", "", "HTTP: a file of bearer tokens, one a line, one of which clients must send")
-	flags.StringVar(&f.issuer, "oauth-issuer", "", "HTTP: the URL of the OAuth 2.1 authorization server whose tokens are taken")
-	flags.StringVar(&f.audience, "oauth-audience", "", "HTTP: whom tokens must be meant for (default: --public-url)")
-	flags.StringVar(&f.resource, "public-url", "", "HTTP: the endpoint's URL as clients know it (default: told by each request)")
-	flags.StringSliceVar(&f.allowOrigin, "allow-origin", nil, "HTTP: web pages that may send requests, such as https://app.example; * is any")
-	flags.StringSliceVar(&f.allowHost, "allow-host", nil, "HTTP: names this server has besides localhost, such as mcp.example; * is any")
-	flags.BoolVar(&f.insecure, "insecure", false, "HTTP: listen to others than this machine without asking for tokens")
+	flags.StringVar(&f.certFile, "tls-cert", "", "the certificate for TLS, a PEM `file`; read again when it changes")
+	flags.StringVar(&f.keyFile, "tls-key", "", "the key of --tls-cert, a PEM `file`")
+	flags.StringVar(&f.tokenFile, "token-file", "", "a `file` of bearer tokens, one a line, one of which clients must send")
+	flags.StringVar(&f.issuer, "oauth-issuer", "", "the `URL` of the OAuth 2.1 authorization server whose tokens are taken")
+	flags.StringVar(&f.audience, "oauth-audience", "", "the `audience` that tokens must be meant for (default: --public-url)")
+	flags.StringVar(&f.resource, "public-url", "", "the endpoint's `URL` as clients know it (default: told by each request)")
+	flags.StringSliceVar(&f.allowOrigin, "allow-origin", nil, "`origins` of web pages that may send requests, such as https://app.example; * is any")
+	flags.StringSliceVar(&f.allowHost, "allow-host", nil, "`names` this server has besides localhost, such as mcp.example; * is any")
+	flags.BoolVar(&f.insecure, "insecure", false, "listen to others than this machine without asking for tokens")
 }
 
 func (f *httpFlags) registerLimits(flags *pflag.FlagSet) {
 	f.maxBody = 4 << 20
-	flags.Var(&f.maxBody, "max-body", "HTTP: how large the body of a request may be")
-	flags.IntVar(&f.maxRequests, "max-requests", 256, "HTTP: how many requests are answered at once; others get 503")
-	flags.IntVar(&f.maxConnections, "max-connections", 2048, "HTTP: how many connections there may be; the one idle for longest makes room")
-	flags.IntVar(&f.maxSessions, "max-sessions", 1000, "HTTP: how many sessions there may be; the one idle for longest makes room")
-	flags.Float64Var(&f.rate, "rate", 0, "HTTP: how many requests a second each token or address may send; others get 429; 0 is any number")
-	flags.IntVar(&f.burst, "burst", 50, "HTTP: how many requests may come at once within --rate")
+	flags.Var(&f.maxBody, "max-body", "how large the body of a request may be")
+	flags.IntVar(&f.maxRequests, "max-requests", 256, "how many requests are answered at once; others get 503")
+	flags.IntVar(&f.maxConnections, "max-connections", 2048, "how many connections there may be; the one idle for longest makes room")
+	flags.IntVar(&f.maxSessions, "max-sessions", 1000, "how many sessions there may be; the one idle for longest makes room")
+	flags.Float64Var(&f.rate, "rate", 0, "how many requests a second each token or address may send; others get 429; 0 is any number")
+	flags.IntVar(&f.burst, "burst", 50, "how many requests may come at once within --rate")
 	for _, d := range []struct {
 		variable *duration
 		name     string
 		value    time.Duration
 		usage    string
 	}{
-		{&f.headerTimeout, "header-timeout", 10 * time.Second, "HTTP: how long the header of a request may take to arrive"},
-		{&f.readTimeout, "read-timeout", 30 * time.Second, "HTTP: how long the body of a request may take to arrive"},
-		{&f.idleTimeout, "idle-timeout", 2 * time.Minute, "HTTP: how long a connection is kept without a request"},
-		{&f.keepAlive, "keep-alive", 15 * time.Second, "HTTP: after how long a silent answer gets a comment, so that nobody in between gives it up"},
-		{&f.sessionTimeout, "session-timeout", 30 * time.Minute, "HTTP: how long a session is kept that nobody uses; 0s is for ever"},
+		{&f.headerTimeout, "header-timeout", 10 * time.Second, "how long the header of a request may take to arrive"},
+		{&f.readTimeout, "read-timeout", 30 * time.Second, "how long the body of a request may take to arrive"},
+		{&f.idleTimeout, "idle-timeout", 2 * time.Minute, "how long a connection is kept without a request"},
+		{&f.keepAlive, "keep-alive", 15 * time.Second, "after how long a silent answer gets a comment, so that nobody in between gives it up"},
+		{&f.sessionTimeout, "session-timeout", 30 * time.Minute, "how long a session is kept that nobody uses; 0s is for ever"},
 	} {
 		*d.variable = duration(d.value)
 		flags.Var(d.variable, d.name, d.usage)

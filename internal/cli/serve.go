@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
 	"github.com/conch-mcp/conch/internal/wire"
@@ -20,8 +22,9 @@ func newServe() *cobra.Command {
 	var network httpFlags
 	cmd := &cobra.Command{
 		Use:   "serve [flags] SCRIPT [[--] ARG...]",
-		Short: "Serve a script's functions on standard input and output",
-		Long: `Serve answers one MCP client on standard input and output.
+		Short: "Serve a script's functions on standard input and output, or over HTTP",
+		Long: `Serve answers one MCP client on standard input and output, or with --http any
+number of them over HTTP.
 
 SCRIPT is a Bash file that defines a function tool_<name> for each tool. Beside
 it stand tools.json, {"tools":[…]}, which declares them, and config.json, which
@@ -31,10 +34,19 @@ unless it stands behind --.
 
 Each call runs in a fork of the shell that sourced SCRIPT. It finds its
 arguments as one JSON text in $1 and each by itself in $arg_<name>; what it
-prints is the result, and a status other than 0 makes that an error.`,
+prints is the result, and a status other than 0 makes that an error.
+
+Over HTTP, clients of every revision POST to one URL, http://127.0.0.1:3000/mcp
+where --http has no address. An address that other machines can reach needs
+--token-file, --oauth-issuer or --insecure. SIGTERM ends the server, once the
+calls under way have ended or --drain is over.`,
 		Example: `  conch serve server.sh
   conch serve --timeout 30s --log-file server.log server.sh
-  conch serve server.sh -- --verbose     gives --verbose to the script`,
+  conch serve server.sh -- --verbose     gives --verbose to the script
+  conch serve --http server.sh
+  conch serve --http unix:/run/user/1000/conch.sock server.sh
+  conch serve --http :8443 --tls-cert cert.pem --tls-key key.pem \
+    --token-file tokens --allow-host mcp.example server.sh`,
 		Args: atLeast(1, "name the SCRIPT to serve"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := connection.check(); err != nil {
@@ -50,8 +62,26 @@ prints is the result, and a status other than 0 makes that an error.`,
 	}
 	flags.register(cmd)
 	connection.register(cmd)
-	network.register(cmd.Flags())
+	http := pflag.NewFlagSet("http", pflag.ContinueOnError)
+	network.register(http)
+	cmd.Flags().AddFlagSet(http)
+	cmd.SetUsageFunc(func(cmd *cobra.Command) error { return serveUsage(cmd, http) })
 	return cmd
+}
+
+// serveUsage is cobra's usage with the flags of HTTP under a heading of their own,
+// in the order in which they were registered.
+func serveUsage(cmd *cobra.Command, http *pflag.FlagSet) error {
+	http.SortFlags = false
+	others := pflag.NewFlagSet("others", pflag.ContinueOnError)
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if http.Lookup(f.Name) == nil {
+			others.AddFlag(f)
+		}
+	})
+	_, err := fmt.Fprintf(cmd.OutOrStderr(), "Usage:\n  %s\n\nExamples:\n%s\n\nFlags:\n%s\nFlags of HTTP:\n%s",
+		cmd.UseLine(), cmd.Example, others.FlagUsages(), http.FlagUsages())
+	return err
 }
 
 // serveNetwork serves clients over HTTP until a signal ends it, which is no

@@ -5,9 +5,10 @@
 //
 //   - a block fenced "sh" is run by Bash, in a directory that holds a copy of
 //     examples/, of lib/ for the examples, and of a library to be replaced for
-//     what is about migrating, and is shared by the blocks of one
-//     document; it must end with status 0, or with 1 when it is fenced
-//     "sh status=1";
+//     what is about migrating; one shell and one directory are shared by the
+//     blocks of a document. The last command must end with status 0, or with 1
+//     when the block is fenced "sh status=1". What is left in the background at
+//     the end of the document is ended;
 //   - a block fenced "text" right behind it is what it prints, on either
 //     descriptor; a line "…" in it stands for any number of lines;
 //   - a block fenced with a second word, "bash server.sh" or "json tools.json",
@@ -16,8 +17,6 @@
 package docs_test
 
 import (
-	"bytes"
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,9 +92,9 @@ func TestWhatTheDocumentsSayToTypeDoesWhatTheySay(t *testing.T) {
 
 // workplace is where the blocks of one document run.
 type workplace struct {
+	*shell
 	t   *testing.T
 	dir string
-	env []string
 }
 
 func newWorkplace(t *testing.T, document string) workplace {
@@ -123,7 +122,7 @@ func newWorkplace(t *testing.T, document string) workplace {
 		t.Fatal(err)
 	}
 	env := append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+dir, "TMPDIR="+t.TempDir(), "XDG_RUNTIME_DIR="+t.TempDir())
-	return workplace{t, dir, env}
+	return workplace{newShell(t, dir, env), t, dir}
 }
 
 func (w workplace) write(name, text string) {
@@ -131,22 +130,6 @@ func (w workplace) write(name, text string) {
 	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text+"\n"), 0o644); err != nil {
 		w.t.Fatal(err)
 	}
-}
-
-// run runs commands as a person would who pastes them one after the other.
-func (w workplace) run(commands string) (output string, status int) {
-	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), harness.Deadline)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "bash", "-c", commands)
-	cmd.Dir, cmd.Env = w.dir, w.env
-	var printed bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &printed, &printed
-	err := cmd.Run()
-	if cmd.ProcessState == nil || ctx.Err() != nil {
-		w.t.Fatalf("run %s: %v\n%s", commands, err, printed.String())
-	}
-	return strings.TrimRight(printed.String(), "\n"), cmd.ProcessState.ExitCode()
 }
 
 // matches compares line by line, white space at their ends aside.
