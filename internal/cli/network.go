@@ -30,7 +30,6 @@ type network struct {
 	rate    *access.Rate
 	conns   *listen.Conns
 	scopes  func(tool string) []string
-	metrics http.Handler // nil without
 }
 
 // serveHTTP serves s on the network until ctx ends.
@@ -55,12 +54,22 @@ func serveHTTP(ctx context.Context, s *server, flags httpFlags, drain time.Durat
 	if err != nil {
 		return err
 	}
-	log.Info("listening", "address", l.Addr().String(), "path", flags.path)
-	return httpd.NewServer(httpd.ServerOptions{
-		Endpoint: endpoint, Front: n.front, Prepare: n.conns.Attach, Busy: n.conns.Busy,
+	server := httpd.NewServer(httpd.ServerOptions{
+		Endpoint: endpoint, Front: n.front, Prepare: n.conns.Attach, Busy: n.conns.Busy, Seen: s.observer.seen,
 		HeaderTimeout: time.Duration(flags.headerTimeout), IdleTimeout: time.Duration(flags.idleTimeout),
 		Drain: drain, Log: log,
-	}).Serve(ctx, l)
+	})
+	if flags.metrics != "" {
+		s.observer.startMetrics(s.shell, endpoint, n.conns)
+		stop, err := s.observer.serveMetrics(ctx, flags.metrics, server)
+		if err != nil {
+			endpoint.Close()
+			return err
+		}
+		defer stop()
+	}
+	log.Info("listening", "address", l.Addr().String(), "path", flags.path)
+	return server.Serve(ctx, l)
 }
 
 // open sets up who may speak on a socket.
@@ -133,6 +142,19 @@ func nameOf(id access.Identity) string {
 	return id.Subject + " of " + id.Issuer
 }
 
-func checkParams(*host.Host) func(string, json.RawMessage, http.Header) string {
-	return func(string, json.RawMessage, http.Header) string { return "" }
+// checkParams tells where the headers of a call differ from its arguments.
+func checkParams(h *host.Host) func(string, json.RawMessage, http.Header) string {
+	return func(tool string, arguments json.RawMessage, header http.Header) string {
+		params, err := h.HeaderParams(tool)
+		if err != nil {
+			// The call will tell why.
+			return ""
+		}
+		for _, p := range params {
+			if reason := p.Differs(arguments, header.Values("Mcp-Param-"+p.Name)); reason != "" {
+				return reason
+			}
+		}
+		return ""
+	}
 }

@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
 
 	"github.com/conch-mcp/conch/internal/wire"
 )
@@ -90,12 +88,15 @@ func serveNetwork(script string, args []string, flags serverFlags, connection co
 	if err := network.check(); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
+	ctx, stop := untilSignal()
 	defer stop()
 	debug.SetGCPercent(400)
 	limitProcessors()
 	s, err := startServer(ctx, script, args, flags)
 	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
 		return err
 	}
 	defer s.close()

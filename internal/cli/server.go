@@ -30,6 +30,7 @@ type server struct {
 	config *bashsdk.ConfigFile
 	logs   *logs
 
+	observer observer
 	lifeline *process.Lifeline
 	shell    *shell.Server
 	runner   *call.Runner
@@ -45,6 +46,7 @@ func startServer(ctx context.Context, script string, args []string, flags server
 		return nil, &exitError{1, err}
 	}
 	s := &server{logs: newLogs(flags.log)}
+	s.observer.log = s.logs.logger()
 	defer func() {
 		if err != nil {
 			s.close()
@@ -56,6 +58,9 @@ func startServer(ctx context.Context, script string, args []string, flags server
 		return nil, err
 	}
 	log := s.logs.logger()
+	if err = s.observer.startTracing(ctx); err != nil {
+		return nil, err
+	}
 	s.shell, err = shell.Start(ctx, shell.Options{
 		Bash: flags.bash, Script: script, Args: args, Env: findable(self), Dir: dir, Output: os.Stderr,
 		Workers: int(flags.concurrency), Lifeline: s.lifeline, Log: log,
@@ -80,7 +85,7 @@ func startServer(ctx context.Context, script string, args []string, flags server
 		Name:  strings.TrimSuffix(filepath.Base(script), filepath.Ext(script)),
 		Tools: s.tools.Read, Config: s.config.Read, Functions: s.toolFunctions,
 		Exists: func(tool string) bool { return s.shell.Script().Functions["tool_"+tool] },
-		Run:    s.runner.Run, Limits: limits, Log: log,
+		Run:    s.observer.run(s.runner.Run), Invalid: s.observer.invalid, Limits: limits, Log: log,
 	})
 	return s, nil
 }
@@ -204,6 +209,7 @@ func (s *server) toolFunctions() []string {
 // close ends the script and removes everything. What was never started has
 // nothing to close.
 func (s *server) close() {
+	s.observer.close()
 	if s.shell != nil {
 		s.shell.Close()
 	}

@@ -9,6 +9,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// ending are the signals that end a server.
+var ending = []os.Signal{unix.SIGTERM, unix.SIGINT, unix.SIGHUP}
+
+// heeded are those that were not ignored at the start, and stay so otherwise.
+func heeded() (signals []os.Signal) {
+	for _, sig := range ending {
+		if !signal.Ignored(sig) {
+			signals = append(signals, sig)
+		}
+	}
+	return signals
+}
+
+// untilSignal returns a context that ends with the first signal that ends a
+// server. Later ones mean nothing more until stop is called.
+func untilSignal() (ctx context.Context, stop context.CancelFunc) {
+	signals := heeded()
+	if len(signals) == 0 {
+		return context.WithCancel(context.Background())
+	}
+	return signal.NotifyContext(context.Background(), signals...)
+}
+
 // dieBySignal runs f with a context that ends at the first SIGTERM, SIGINT or
 // SIGHUP. Once f has cleaned up and returned, the process dies by that signal,
 // so that whoever started it can tell. Signals ignored at the start stay so;
@@ -17,10 +40,8 @@ func dieBySignal(f func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	signals := make(chan os.Signal, 8)
-	for _, sig := range []os.Signal{unix.SIGTERM, unix.SIGINT, unix.SIGHUP} {
-		if !signal.Ignored(sig) {
-			signal.Notify(signals, sig)
-		}
+	if heeded := heeded(); len(heeded) > 0 {
+		signal.Notify(signals, heeded...)
 	}
 	// A client that is gone shows as an error of the write.
 	pipe := make(chan os.Signal, 1)

@@ -121,6 +121,9 @@ func (c toolCall) run(ctx context.Context, arguments json.RawMessage) (text stri
 		return fmt.Sprintf("Cannot validate arguments for %s: %v.", c.tool.Name, err), true
 	}
 	if defect := s.Check(arguments); defect != "" {
+		if c.host.opts.Invalid != nil {
+			c.host.opts.Invalid(c.tool.Name)
+		}
 		return defect, true
 	}
 	c.queued()

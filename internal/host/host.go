@@ -36,6 +36,8 @@ type Options struct {
 	Exists    func(tool string) bool          // whether a tool is implemented
 	Run       func(ctx context.Context, tool string, arguments json.RawMessage, trace shell.Trace) (call.Outcome, error)
 	Limits    call.Limits // what Run abides by, for the messages that name it
+	// Invalid is told of a tool whose arguments were refused; nil for nobody.
+	Invalid func(tool string)
 	// How long and by whom lists may be kept where nothing else says so; default
 	// 0 and public.
 	TTLMs      int64

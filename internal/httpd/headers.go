@@ -1,14 +1,13 @@
 package httpd
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/schema"
 )
 
 // Headers of the transport (MCP, "Streamable HTTP").
@@ -70,7 +69,7 @@ func checkHeader(header http.Header, name, body string, required bool, id messag
 func checkName(header http.Header, body string, required bool, id message.ID) *message.Error {
 	values := header.Values(headerName)
 	if len(values) == 1 {
-		decoded, ok := decodeHeader(values[0])
+		decoded, ok := schema.DecodeHeader(values[0])
 		if !ok {
 			return mismatch(id, "Mcp-Name is not valid base64 of UTF-8")
 		}
@@ -79,19 +78,13 @@ func checkName(header http.Header, body string, required bool, id message.ID) *m
 	return checkHeader(http.Header{headerName: values}, headerName, body, required, id)
 }
 
-// decodeHeader takes off the form in which values that are no plain ASCII
-// travel.
-func decodeHeader(value string) (string, bool) {
-	encoded, ok := strings.CutPrefix(value, "=?base64?")
-	if !ok {
-		return value, true
+// traceOf is the trace that a request belongs to: what its metadata says, or else
+// its headers (W3C Trace Context).
+func traceOf(header http.Header, params json.RawMessage) message.Trace {
+	if trace := message.ReadTrace(params); trace.Traceparent != "" {
+		return trace
 	}
-	encoded, ok = strings.CutSuffix(encoded, "?=")
-	if !ok {
-		return "", false
-	}
-	decoded, err := base64.StdEncoding.Strict().DecodeString(encoded)
-	return string(decoded), err == nil && utf8.Valid(decoded)
+	return message.NewTrace(header.Get("Traceparent"), strings.Join(header.Values("Tracestate"), ","), strings.Join(header.Values("Baggage"), ","))
 }
 
 // versionOf is the revision that a request's header names; ok is false when

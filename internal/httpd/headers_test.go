@@ -1,11 +1,9 @@
 package httpd
 
 import (
-	"encoding/base64"
 	"fmt"
 	"net/http"
 	"testing"
-	"unicode/utf8"
 )
 
 func TestAccepts(t *testing.T) {
@@ -86,20 +84,5 @@ func FuzzAccept(f *testing.F) {
 			t.Errorf("%q takes away what was accepted", text)
 		}
 		_ = accepts(refused, "application/json")
-	})
-}
-
-func FuzzName(f *testing.F) {
-	for _, seed := range []string{"echo", "=?base64?ZWNobw==?=", "=?base64??=", "=?base64?!?="} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if decoded, ok := decodeHeader(text); ok && utf8.ValidString(text) && !utf8.ValidString(decoded) {
-			t.Errorf("%q is %q", text, decoded)
-		}
-		encoded := "=?base64?" + base64.StdEncoding.EncodeToString([]byte(text)) + "?="
-		if decoded, ok := decodeHeader(encoded); ok != utf8.ValidString(text) || ok && decoded != text {
-			t.Errorf("%q has become %q, %v", text, decoded, ok)
-		}
 	})
 }

@@ -34,7 +34,7 @@ func (h *Handler) serveLegacy(w http.ResponseWriter, r *http.Request, m message.
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	st := s.newStream(1)
+	st := s.newStream(r)
 	s.start(st, m)
 	s.answer(w, r, st, false)
 }
@@ -66,7 +66,7 @@ func (h *Handler) takeBatch(w http.ResponseWriter, r *http.Request, elements []j
 
 func (h *Handler) batch(w http.ResponseWriter, r *http.Request, s *session, elements []json.RawMessage) {
 	// One reply more keeps the stream open until all have been started.
-	st := s.newStream(1)
+	st := s.newStream(r)
 	requests := 0
 	for _, element := range elements {
 		m, err := message.Parse(element)

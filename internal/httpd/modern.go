@@ -26,7 +26,7 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m message.
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(h.ctx, cancel)()
-	st := newStream(0, 1)
+	st := newStream(0, 1, r.Header)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

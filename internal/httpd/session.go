@@ -47,12 +47,12 @@ type inFlight struct {
 	silenced bool // the client has cancelled it: nothing is sent for it
 }
 
-// newStream returns the stream of an answer.
-func (s *session) newStream(replies int) *stream {
+// newStream returns the stream that answers a POST, with one reply.
+func (s *session) newStream(r *http.Request) *stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last++
-	st := newStream(s.last, replies)
+	st := newStream(s.last, 1, r.Header)
 	s.streams = append(s.streams, st)
 	return st
 }

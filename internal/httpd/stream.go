@@ -1,6 +1,9 @@
 package httpd
 
-import "sync"
+import (
+	"net/http"
+	"sync"
+)
 
 // An event is one message of a stream.
 type event struct {
@@ -14,7 +17,8 @@ type event struct {
 //
 // Events have numbers, from 0. An event id says which one to go on from.
 type stream struct {
-	number int // among those of its session
+	number int         // among those of its session
+	header http.Header // of the POST it answers
 
 	mu      sync.Mutex
 	changed chan struct{} // closed when any of the following changes
@@ -28,10 +32,10 @@ type stream struct {
 	written int  // events before this one have been written to a client
 }
 
-// newStream returns a stream of so many replies. One that is to stay open has a
-// reply that never comes.
-func newStream(number, replies int) *stream {
-	return &stream{number: number, open: replies, changed: make(chan struct{})}
+// newStream returns a stream of so many replies to a POST. One that is to stay
+// open has a reply that never comes.
+func newStream(number, replies int, header http.Header) *stream {
+	return &stream{number: number, header: header, open: replies, changed: make(chan struct{})}
 }
 
 // maxUnread is how many bytes of notifications a stream keeps that nobody has

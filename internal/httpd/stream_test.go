@@ -14,7 +14,7 @@ func texts(v view) string {
 }
 
 func TestAStreamEndsWithItsLastReply(t *testing.T) {
-	s := newStream(1, 2)
+	s := newStream(1, 2, nil)
 	s.tell([]byte("a"))
 	s.reply(200, []byte("b"))
 	if v := s.look(); v.ended || !v.told || texts(v) != "a b" {
@@ -29,7 +29,7 @@ func TestAStreamEndsWithItsLastReply(t *testing.T) {
 }
 
 func TestAReaderGoesOnWhereItIsToldTo(t *testing.T) {
-	s := newStream(1, 1)
+	s := newStream(1, 1, nil)
 	for _, text := range []string{"a", "b", "c"} {
 		s.tell([]byte(text))
 	}
@@ -50,7 +50,7 @@ func TestAReaderGoesOnWhereItIsToldTo(t *testing.T) {
 }
 
 func TestWhatNobodyReadsIsBounded(t *testing.T) {
-	s := newStream(1, 2)
+	s := newStream(1, 2, nil)
 	s.reply(200, []byte("kept"))
 	big := make([]byte, maxUnread/4)
 	for range 10 {
@@ -59,7 +59,7 @@ func TestWhatNobodyReadsIsBounded(t *testing.T) {
 	if v := s.look(); string(v.events[0].text) != "kept" || s.kept() > maxUnread {
 		t.Errorf("%d bytes are kept, the first event is %.9s", s.kept(), v.events[0].text)
 	}
-	s = newStream(1, 1)
+	s = newStream(1, 1, nil)
 	for range 10 {
 		s.tell(big)
 	}
@@ -72,7 +72,7 @@ func TestWhatNobodyReadsIsBounded(t *testing.T) {
 }
 
 func TestOnlyWhatIsReadOrUnwantedIsShed(t *testing.T) {
-	s := newStream(1, 1)
+	s := newStream(1, 1, nil)
 	s.tell([]byte("abc"))
 	reader := s.enter()
 	if freed := s.shed(); freed != 0 {
