@@ -126,7 +126,7 @@ func runScript(t *testing.T, script string, w wish) {
 	if err != nil || t.Failed() {
 		t.Errorf("%s: %v; standard error:\n%s", script, err, stderr)
 	}
-	left(t, server)
+	server.Left(t)
 }
 
 // run runs node in this directory.
@@ -173,16 +173,5 @@ func report(t *testing.T, stdout []byte) {
 	}
 	if checks == 0 || !finished {
 		t.Errorf("the script was cut short after %d checks", checks)
-	}
-}
-
-// left fails the test for every process and file of the server's that stays.
-func left(t *testing.T, server *harness.Server) {
-	t.Helper()
-	harness.Eventually(t, harness.Deadline, "the server's processes are gone", func() bool {
-		return len(server.Session()) == 0
-	})
-	if files := server.Files(); len(files) > 0 {
-		t.Errorf("files are left: %q", files)
 	}
 }

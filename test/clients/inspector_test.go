@@ -117,7 +117,7 @@ func inspect(t *testing.T, args []string) (stdout []byte, stderr string, status 
 	if exit != nil {
 		status = exit.ExitCode()
 	}
-	left(t, server)
+	server.Left(t)
 	return stdout, string(errs), status
 }
 
