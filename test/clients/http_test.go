@@ -62,3 +62,24 @@ func TestClientsSpeakOverTheBridge(t *testing.T) {
 	}
 	server.Terminate()
 }
+
+func TestClientsSpeakThroughProxies(t *testing.T) {
+	node := installedNode(t)
+	server := harness.ServeHTTP(t, "--keep-alive", "200ms", fixture("server.sh"))
+	for _, proxy := range harness.Proxies {
+		t.Run(proxy.Name, func(t *testing.T) {
+			url := proxy.Before(t, server)
+			for _, w := range []wish{
+				{Negotiation: pinned(modernRevision), Revision: modernRevision},
+				{Versions: []string{"2025-11-25"}, Revision: "2025-11-25"},
+			} {
+				w.URL = url
+				t.Run(w.Revision, func(t *testing.T) { check(t, node, "client.mjs", w) })
+			}
+			t.Run("of the older era", func(t *testing.T) {
+				check(t, node, "sdk.mjs", wish{URL: url, Revision: "2025-11-25"})
+			})
+		})
+	}
+	server.Terminate()
+}
