@@ -39,7 +39,6 @@ type session struct {
 	// For sessions.mu to guard.
 	users   int // HTTP requests and calls at work
 	touched time.Time
-	ended   bool
 }
 
 // inFlight is a request at work.
