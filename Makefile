@@ -24,10 +24,10 @@ FILES    = find . \( -name node_modules -o -name .git -o -name dist -o -name bin
 RACE = $$([ "$$(go env CGO_ENABLED)" = 1 ] && command -v "$$(go env CC | cut -d' ' -f1)" >/dev/null && echo -race)
 
 # Folders of tests that use packages of npm.
-WITH_NPM  := test/clients test/bash-mcp-sdk
+WITH_NPM  := test/clients test/bash-mcp-sdk test/conformance
 INSTALLED := $(WITH_NPM:%=%/node_modules/.package-lock.json)
 
-.PHONY: build build-all demo test test-deps busybox curl git shellcheck check lint bench fuzz clean help
+.PHONY: build build-all demo test test-deps busybox curl git nginx haproxy shellcheck check lint bench fuzz clean help
 
 build: ## build bin/conch, static
 	$(GO_BUILD) -o bin/conch ./cmd/conch
@@ -48,7 +48,7 @@ test: test-deps lint ## run the linters and every test there is
 	@mkdir -p $(dir $(RESULTS))
 	go tool gotestsum --format pkgname --jsonfile $(RESULTS) --packages "$(PACKAGES)" -- -count=1 -timeout 20m $(RACE)
 
-test-deps: $(INSTALLED) busybox curl git ## install the MCP clients, the bats and the programs that the tests use
+test-deps: $(INSTALLED) busybox curl git nginx haproxy ## install what the tests use: MCP clients, bats, proxies
 
 $(INSTALLED): %/node_modules/.package-lock.json: %/package.json %/package-lock.json
 	@command -v npm >/dev/null || $(call install,nodejs npm,npm)
@@ -57,6 +57,10 @@ $(INSTALLED): %/node_modules/.package-lock.json: %/package.json %/package-lock.j
 
 busybox curl git:
 	@command -v $@ >/dev/null || $(call install,$@,$@)
+
+# Debian has both where only root's PATH leads.
+nginx haproxy:
+	@PATH=$$PATH:/usr/sbin command -v $@ >/dev/null || $(call install,$@,$@)
 
 check: ## build, vet and unit tests: under a minute
 	go build ./...

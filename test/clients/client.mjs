@@ -1,21 +1,26 @@
 // The checks with @modelcontextprotocol/client, which speaks both eras.
 //
-// The argument is JSON: { command, args, env, directory } start the server;
-// { negotiation, versions } say what the client wants, { revision } what must
-// come of it, or { refused } that nothing may.
+// The argument is JSON: { command, args, env, directory } start the server, or
+// { url } is where it is; { negotiation, versions } say what the client wants,
+// { revision } what must come of it, or { refused } that nothing may.
 
 import assert from "node:assert/strict";
 
-import { Client } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 import { runChecks } from "./lib/checks.mjs";
+import { recording } from "./lib/http.mjs";
 import { check, finish } from "./lib/report.mjs";
 
 const want = JSON.parse(process.argv[2]);
 
+const { seen, options } = recording();
+
 function connectable() {
-  const transport = new StdioClientTransport({ command: want.command, args: want.args, env: want.env });
+  const transport = want.url
+    ? new StreamableHTTPClientTransport(new URL(want.url), options)
+    : new StdioClientTransport({ command: want.command, args: want.args, env: want.env });
   const client = new Client(
     { name: "conch-test", version: "1" },
     { versionNegotiation: { mode: want.negotiation }, supportedProtocolVersions: want.versions },
@@ -40,8 +45,9 @@ async function accepted() {
   const session = {
     client,
     call: (params, options) => client.callTool(params, options),
-    // No public member tells how the server ended.
-    child: transport._process,
+    transport,
+    url: want.url,
+    seen,
     legacy: want.revision < "2026",
     directory: want.directory,
     dropIn: want.dropIn === true,

@@ -1,5 +1,5 @@
 // Package clients_test lets real MCP clients, installed from npm, talk to the
-// conch binary over stdio. The checks are in the .mjs files beside this one.
+// conch binary. The checks are in the .mjs files beside this one.
 package clients_test
 
 import (
@@ -24,8 +24,10 @@ var legacyRevisions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-1
 
 const modernRevision = "2026-07-28"
 
-// wish is what a script is told: how to start a server, and what to expect.
+// wish is what a script is told: how to start a server or where it is, and what
+// to expect.
 type wish struct {
+	URL       string            `json:"url,omitempty"`
 	Command   string            `json:"command"`
 	Args      []string          `json:"args"`
 	Env       map[string]string `json:"env"`
@@ -42,6 +44,13 @@ type wish struct {
 func pinned(revision string) any { return map[string]string{"pin": revision} }
 
 func TestTheClientOfBothErasSpeaks(t *testing.T) {
+	for name, w := range everyRevision() {
+		t.Run(name, func(t *testing.T) { runScript(t, "client.mjs", w) })
+	}
+}
+
+// everyRevision is what a client of both eras can want.
+func everyRevision() map[string]wish {
 	cases := map[string]wish{
 		"pinned to " + modernRevision: {Negotiation: pinned(modernRevision), Revision: modernRevision},
 		"on auto":                     {Negotiation: "auto", Revision: modernRevision},
@@ -49,9 +58,7 @@ func TestTheClientOfBothErasSpeaks(t *testing.T) {
 	for _, revision := range legacyRevisions {
 		cases["knowing only "+revision] = wish{Versions: []string{revision}, Revision: revision}
 	}
-	for name, w := range cases {
-		t.Run(name, func(t *testing.T) { runScript(t, "client.mjs", w) })
-	}
+	return cases
 }
 
 func TestTheClientOfBothErasFindsWhatTheConfigurationServes(t *testing.T) {
@@ -81,14 +88,7 @@ func TestTheClientOfTheOlderEraSpeaks(t *testing.T) {
 
 // A script that sources the drop-in file is the client's process itself.
 func TestEveryClientSpeaksWithTheDropInFile(t *testing.T) {
-	cases := map[string]wish{
-		"on auto":   {Negotiation: "auto", Revision: modernRevision},
-		"pinned to": {Negotiation: pinned(modernRevision), Revision: modernRevision},
-	}
-	for _, revision := range legacyRevisions {
-		cases["knowing only "+revision] = wish{Versions: []string{revision}, Revision: revision}
-	}
-	for name, w := range cases {
+	for name, w := range everyRevision() {
 		t.Run(name, func(t *testing.T) {
 			w.DropIn = true
 			runScript(t, "client.mjs", w)
@@ -116,6 +116,12 @@ func runScript(t *testing.T, script string, w wish) {
 		w.Command = harness.Binary(t)
 		w.Args = append(append([]string{"serve"}, w.Args...), fixture("server.sh"))
 	}
+	check(t, node, script, w)
+	server.Left(t)
+}
+
+// check has a script check what it can of a server.
+func check(t *testing.T, node, script string, w wish) {
 	w.Directory = t.TempDir()
 	argument, err := json.Marshal(w)
 	if err != nil {
@@ -126,7 +132,6 @@ func runScript(t *testing.T, script string, w wish) {
 	if err != nil || t.Failed() {
 		t.Errorf("%s: %v; standard error:\n%s", script, err, stderr)
 	}
-	left(t, server)
 }
 
 // run runs node in this directory.
@@ -173,16 +178,5 @@ func report(t *testing.T, stdout []byte) {
 	}
 	if checks == 0 || !finished {
 		t.Errorf("the script was cut short after %d checks", checks)
-	}
-}
-
-// left fails the test for every process and file of the server's that stays.
-func left(t *testing.T, server *harness.Server) {
-	t.Helper()
-	harness.Eventually(t, harness.Deadline, "the server's processes are gone", func() bool {
-		return len(server.Session()) == 0
-	})
-	if files := server.Files(); len(files) > 0 {
-		t.Errorf("files are left: %q", files)
 	}
 }

@@ -17,6 +17,14 @@ import (
 const inspectorToolError = 5
 
 func TestTheInspector(t *testing.T) {
+	for _, era := range []string{"legacy", "auto", "modern"} {
+		inspectAll(t, era, inspectProgram)
+	}
+}
+
+// inspectAll tries everything that the inspector's command line can do with the
+// fixture.
+func inspectAll(t *testing.T, era string, inspect func(t *testing.T, args []string) (stdout []byte, stderr string, status int)) {
 	greet := []string{"--method", "tools/call", "--tool-name", "greet"}
 	cases := map[string]struct {
 		args   []string
@@ -33,23 +41,21 @@ func TestTheInspector(t *testing.T) {
 		"tells that a tool is not there":     {args: []string{"--method", "tools/call", "--tool-name", "nonsense"}, status: inspectorToolError, says: "nonsense"},
 		"shows what the server calls itself": {args: []string{"--method", "initialize"}, check: introduces},
 	}
-	for _, era := range []string{"legacy", "auto", "modern"} {
-		for name, c := range cases {
-			t.Run(name+", "+era, func(t *testing.T) {
-				stdout, stderr, status := inspect(t, append(c.args, "--protocol-era", era))
-				if status != c.status || !strings.Contains(stderr, c.says) {
-					t.Errorf("status %d, want %d; standard error, which must hold %q:\n%s", status, c.status, c.says, stderr)
-				}
-				if c.check == nil {
-					return
-				}
-				var reply struct{ Result inspectorResult }
-				if err := json.Unmarshal(stdout, &reply); err != nil {
-					t.Fatalf("not JSON: %v: %q", err, stdout)
-				}
-				c.check(t, reply.Result)
-			})
-		}
+	for name, c := range cases {
+		t.Run(name+", "+era, func(t *testing.T) {
+			stdout, stderr, status := inspect(t, append(c.args, "--protocol-era", era))
+			if status != c.status || !strings.Contains(stderr, c.says) {
+				t.Errorf("status %d, want %d; standard error, which must hold %q:\n%s", status, c.status, c.says, stderr)
+			}
+			if c.check == nil {
+				return
+			}
+			var reply struct{ Result inspectorResult }
+			if err := json.Unmarshal(stdout, &reply); err != nil {
+				t.Fatalf("not JSON: %v: %q", err, stdout)
+			}
+			c.check(t, reply.Result)
+		})
 	}
 }
 
@@ -96,20 +102,30 @@ func introduces(t *testing.T, result inspectorResult) {
 	}
 }
 
-// inspect runs the inspector's command line on the fixture. Nothing of the
-// server may be left.
-func inspect(t *testing.T, args []string) (stdout []byte, stderr string, status int) {
+// inspectProgram has the inspector start the fixture, of which nothing may be
+// left.
+func inspectProgram(t *testing.T, args []string) (stdout []byte, stderr string, status int) {
 	t.Helper()
 	server := newServer(t)
+	command := []string{harness.Binary(t), "serve", fixture("server.sh")}
+	for name, value := range environment(server) {
+		args = append(args, "-e", name+"="+value)
+	}
+	stdout, stderr, status = inspect(t, append(command, args...))
+	server.Left(t)
+	return stdout, stderr, status
+}
+
+// inspect runs the inspector's command line.
+func inspect(t *testing.T, args []string) (stdout []byte, stderr string, status int) {
+	t.Helper()
 	command := []string{
 		filepath.Join("node_modules", "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js"),
-		"--cli", harness.Binary(t), "serve", fixture("server.sh"), "--format", "json",
+		"--cli",
 	}
-	for name, value := range environment(server) {
-		command = append(command, "-e", name+"="+value)
-	}
+	command = append(append(command, args...), "--format", "json")
 	// It keeps its settings in the home directory.
-	stdout, errs, err := run(t, installedNode(t), []string{"HOME=" + t.TempDir()}, append(command, args...)...)
+	stdout, errs, err := run(t, installedNode(t), []string{"HOME=" + t.TempDir()}, command...)
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("%v\n%s", err, errs)
@@ -117,7 +133,6 @@ func inspect(t *testing.T, args []string) (stdout []byte, stderr string, status 
 	if exit != nil {
 		status = exit.ExitCode()
 	}
-	left(t, server)
 	return stdout, string(errs), status
 }
 

@@ -1,23 +1,14 @@
 package clients_test
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/conch-mcp/conch/test/harness"
 )
 
-// The inspector needs this version of Node at least.
-const nodeMajor, nodeMinor = 22, 19
-
-// installedNode is the Node to run clients with, once it is sure that the
-// packages are there in the versions that package.json pins.
+// installedNode is the Node to run clients with.
 func installedNode(t *testing.T) string {
 	t.Helper()
 	node, err := install()
@@ -28,69 +19,5 @@ func installedNode(t *testing.T) string {
 }
 
 var install = sync.OnceValues(func() (string, error) {
-	if err := checkPackages(); err != nil {
-		return "", fmt.Errorf("%w; run make test-deps", err)
-	}
-	return findNode()
+	return harness.Node(filepath.Join(harness.Root(), "test", "clients"))
 })
-
-func directory() string { return filepath.Join(harness.Root(), "test", "clients") }
-
-func checkPackages() error {
-	var pinned struct{ Dependencies map[string]string }
-	if err := readJSON(filepath.Join(directory(), "package.json"), &pinned); err != nil {
-		return err
-	}
-	for name, version := range pinned.Dependencies {
-		var installed struct{ Version string }
-		path := filepath.Join(directory(), "node_modules", name, "package.json")
-		if err := readJSON(path, &installed); err != nil {
-			return fmt.Errorf("%s is not installed in test/clients/node_modules", name)
-		}
-		if installed.Version != version {
-			return fmt.Errorf("%s is installed as %s and wanted as %s", name, installed.Version, version)
-		}
-	}
-	return nil
-}
-
-func readJSON(path string, into any) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
-}
-
-// findNode prefers the Node that came with the packages, which not every
-// platform has, to the system's.
-func findNode() (string, error) {
-	candidates, _ := filepath.Glob(filepath.Join(directory(), "node_modules", "node-*", "bin", "node"))
-	if system, err := exec.LookPath("node"); err == nil {
-		candidates = append(candidates, system)
-	}
-	var found []string
-	for _, node := range candidates {
-		out, err := exec.Command(node, "--version").Output()
-		version := strings.TrimSpace(string(out))
-		if err != nil {
-			version = err.Error()
-		}
-		if newEnough(version) {
-			return node, nil
-		}
-		found = append(found, node+" ("+version+")")
-	}
-	return "", fmt.Errorf("no Node of version %d.%d or later, only %q; install one, or run make test-deps", nodeMajor, nodeMinor, found)
-}
-
-func newEnough(version string) bool {
-	var major, minor int
-	if _, err := fmt.Sscanf(version, "v%d.%d.", &major, &minor); err != nil {
-		return false
-	}
-	return major > nodeMajor || major == nodeMajor && minor >= nodeMinor
-}

@@ -114,13 +114,14 @@ type Server struct {
 
 	mu     sync.Mutex
 	stderr bytes.Buffer
+	more   chan struct{} // closed when stderr grows
 }
 
 // Serve starts "conch serve" with args in directories of its own. It is killed
 // and waited for when the test ends.
 func Serve(t testing.TB, args ...string) *Server {
 	t.Helper()
-	s := &Server{t: t, Tmp: t.TempDir(), Run: t.TempDir(), lines: make(chan string, 10000), exited: make(chan struct{})}
+	s := &Server{t: t, Tmp: t.TempDir(), Run: t.TempDir(), lines: make(chan string, 10000), exited: make(chan struct{}), more: make(chan struct{})}
 	s.Cmd = exec.Command(Binary(t), append([]string{"serve"}, args...)...)
 	s.Cmd.Env = append(os.Environ(), "TMPDIR="+s.Tmp, "XDG_RUNTIME_DIR="+s.Run,
 		// A race-enabled process would linger for a second at its end.
@@ -162,6 +163,8 @@ type lockedWriter struct{ s *Server }
 func (w lockedWriter) Write(p []byte) (int, error) {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
+	close(w.s.more)
+	w.s.more = make(chan struct{})
 	return w.s.stderr.Write(p)
 }
 

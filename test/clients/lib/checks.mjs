@@ -1,15 +1,17 @@
 // What every client must be able to do with a server of conch's, whatever the
 // client and the protocol revision.
 //
-// A session is { client, call, child, legacy, directory, dropIn }: a connected client,
-// its tools/call as a function of parameters and options, the server's process,
-// whether the older era is spoken, a directory for files, and whether the server
-// has the drop-in file.
+// A session is { client, call, transport, legacy, directory, dropIn, url, seen }:
+// a connected client, its tools/call as a function of parameters and options, its
+// transport, whether the older era is spoken, a directory for files, and whether
+// the server has the drop-in file. Over HTTP there are the endpoint and the
+// requests that it has answered as well.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { checkNoSession, checkSession } from "./http.mjs";
 import { check, eventually } from "./report.mjs";
 
 export async function runChecks(session) {
@@ -17,7 +19,8 @@ export async function runChecks(session) {
   await checkCalls(session);
   await checkCancellation(session);
   if (session.legacy) await checkLegacyMethods(session);
-  await checkClose(session);
+  if (session.url === undefined) await checkClose(session);
+  else await checkHTTP(session);
 }
 
 async function checkIntroduction({ client }) {
@@ -116,8 +119,15 @@ async function checkLegacyMethods({ client, dropIn }) {
   });
 }
 
-async function checkClose({ client, child }) {
+async function checkHTTP(session) {
+  await (session.legacy ? checkSession(session) : checkNoSession(session));
+  await check("the client can be closed", () => session.client.close());
+}
+
+async function checkClose({ client, transport }) {
   await check("a closed client leaves a server that exits with status 0", async () => {
+    // No public member tells how the server ended.
+    const child = transport._process;
     const exited = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
     await client.close();
     assert.deepEqual(await exited, { code: 0, signal: null });
