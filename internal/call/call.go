@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -99,13 +100,29 @@ func (e *DirectoryError) Unwrap() error { return e.err }
 // Is reports that e is ErrDirectory.
 func (e *DirectoryError) Is(target error) bool { return target == ErrDirectory }
 
-// Run runs tool with arguments, as part of a trace. It waits for its turn first. When it returns,
-// the call's processes and its directory are gone. An error means that the
-// tool did not run.
-func (r *Runner) Run(ctx context.Context, tool string, arguments json.RawMessage, trace shell.Trace) (Outcome, error) {
+// A Call is what is to be run: a function of the script's.
+type Call struct {
+	Function  string          // such as tool_greet
+	Arguments json.RawMessage // one JSON object
+	Trace     shell.Trace     // that it is part of
+}
+
+// toolPrefix begins the names of functions that are tools.
+const toolPrefix = "tool_"
+
+// name is what the log calls it.
+func (c Call) name() string { return strings.TrimPrefix(c.Function, toolPrefix) }
+
+// isTool reports whether the script's mcp_before_tool_call has a say in it.
+func (c Call) isTool() bool { return strings.HasPrefix(c.Function, toolPrefix) }
+
+// Run runs a call. It waits for its turn first. When it returns, the call's
+// processes and its directory are gone. An error means that the function did not
+// run.
+func (r *Runner) Run(ctx context.Context, asked Call) (Outcome, error) {
 	w, err := r.shell.Acquire(ctx)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("get a shell for %s: %w", tool, err)
+		return Outcome{}, fmt.Errorf("get a shell for %s: %w", asked.name(), err)
 	}
 	dir, err := r.dirs.take()
 	if err != nil {
@@ -115,7 +132,7 @@ func (r *Runner) Run(ctx context.Context, tool string, arguments json.RawMessage
 	defer r.dirs.drop(dir)
 	r.running.Add(1)
 	defer r.running.Add(-1)
-	c := running{Runner: r, worker: w, tool: tool, dir: dir, arguments: arguments, trace: trace}
+	c := running{Runner: r, Call: asked, worker: w, dir: dir}
 	if err := w.Start(c.job()); err != nil {
 		r.shell.Release(w)
 		return Outcome{}, err
@@ -135,16 +152,15 @@ func (r *Runner) Run(ctx context.Context, tool string, arguments json.RawMessage
 // running is a call under way.
 type running struct {
 	*Runner
-	worker    *shell.Worker
-	tool, dir string
-	arguments json.RawMessage
-	trace     shell.Trace
+	Call
+	worker *shell.Worker
+	dir    string
 }
 
 func (c running) job() shell.Job {
 	return shell.Job{
-		Function: "tool_" + c.tool, Dir: c.dir, Arguments: c.arguments, Trace: c.trace,
-		Before: c.shell.Script().Functions[beforeHook],
+		Function: c.Function, Dir: c.dir, Arguments: c.Arguments, Trace: c.Trace,
+		Before: c.isTool() && c.shell.Script().Functions[beforeHook],
 	}
 }
 

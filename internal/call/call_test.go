@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/conch-mcp/conch/internal/shell"
 )
 
 const script = `
@@ -43,7 +41,7 @@ func TestRunTellsHowACallEnded(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			o, err := r.Run(t.Context(), tt.tool, json.RawMessage(tt.arguments), shell.Trace{})
+			o, err := r.Run(t.Context(), Call{Function: "tool_" + tt.tool, Arguments: json.RawMessage(tt.arguments)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +62,7 @@ func TestACallIsStoppedWhenItsContextEnds(t *testing.T) {
 				defer cancel()
 				eventually(t, "the tool begins", func() bool { _, err := os.Stat(mark); return err == nil })
 			}()
-			o, err := r.Run(ctx, tool, json.RawMessage(`{"mark":"`+mark+`"}`), shell.Trace{})
+			o, err := r.Run(ctx, Call{Function: "tool_" + tool, Arguments: json.RawMessage(`{"mark":"` + mark + `"}`)})
 			if err != nil || o.End != Cancelled || string(o.Output) != "begun\n" {
 				t.Errorf("%v, end %d, output %q", err, o.End, o.Output)
 			}
@@ -75,14 +73,14 @@ func TestACallIsStoppedWhenItsContextEnds(t *testing.T) {
 func TestACallIsStoppedAtItsTimeLimit(t *testing.T) {
 	t.Run("that it exceeds", func(t *testing.T) {
 		r := newRunner(t, script, t.TempDir(), Limits{Timeout: 300 * time.Millisecond})
-		o, err := r.Run(t.Context(), "sleep", json.RawMessage(`{"mark":"/dev/null"}`), shell.Trace{})
+		o, err := r.Run(t.Context(), Call{Function: "tool_sleep", Arguments: json.RawMessage(`{"mark":"/dev/null"}`)})
 		if err != nil || o.End != TimedOut {
 			t.Errorf("%v, end %d, output %q", err, o.End, o.Output)
 		}
 	})
 	t.Run("and not before", func(t *testing.T) {
 		r := newRunner(t, script, t.TempDir(), Limits{Timeout: patience})
-		if o, err := r.Run(t.Context(), "say", json.RawMessage(`{"text":"quick"}`), shell.Trace{}); err != nil || o.End != Returned || string(o.Output) != "quick" {
+		if o, err := r.Run(t.Context(), Call{Function: "tool_say", Arguments: json.RawMessage(`{"text":"quick"}`)}); err != nil || o.End != Returned || string(o.Output) != "quick" {
 			t.Errorf("%v, end %d, output %q", err, o.End, o.Output)
 		}
 	})
@@ -93,7 +91,7 @@ func TestTheDirectoryOfACallGoesWithIt(t *testing.T) {
 	r := newRunner(t, script, tmp, Limits{})
 	seen := map[string]bool{}
 	for range 5 {
-		o, err := r.Run(t.Context(), "dir", json.RawMessage(`{}`), shell.Trace{})
+		o, err := r.Run(t.Context(), Call{Function: "tool_dir", Arguments: json.RawMessage(`{}`)})
 		must(t, err)
 		path := string(o.Output)
 		if _, err := os.Lstat(path); err == nil || seen[path] || !strings.HasPrefix(path, tmp+"/") {
@@ -108,12 +106,12 @@ func TestWithoutADirectoryAToolDoesNotRun(t *testing.T) {
 	r := newRunner(t, script, tmp, Limits{})
 	// More than there are workers: each must be given back.
 	for range 6 {
-		if _, err := r.Run(t.Context(), "say", json.RawMessage(`{"text":"x"}`), shell.Trace{}); !errors.Is(err, ErrDirectory) {
+		if _, err := r.Run(t.Context(), Call{Function: "tool_say", Arguments: json.RawMessage(`{"text":"x"}`)}); !errors.Is(err, ErrDirectory) {
 			t.Fatalf("Run: %v", err)
 		}
 	}
 	must(t, os.Mkdir(tmp, 0o700))
-	if o, err := r.Run(t.Context(), "say", json.RawMessage(`{"text":"x"}`), shell.Trace{}); err != nil || string(o.Output) != "x" {
+	if o, err := r.Run(t.Context(), Call{Function: "tool_say", Arguments: json.RawMessage(`{"text":"x"}`)}); err != nil || string(o.Output) != "x" {
 		t.Errorf("then: %v, output %q", err, o.Output)
 	}
 }
@@ -121,11 +119,11 @@ func TestWithoutADirectoryAToolDoesNotRun(t *testing.T) {
 func TestArgumentsNoShellCanHoldCostNoWorker(t *testing.T) {
 	r := newRunner(t, script, t.TempDir(), Limits{})
 	for range 6 {
-		if _, err := r.Run(t.Context(), "say", json.RawMessage(`{"text":"\u0000"}`), shell.Trace{}); err == nil {
+		if _, err := r.Run(t.Context(), Call{Function: "tool_say", Arguments: json.RawMessage(`{"text":"\u0000"}`)}); err == nil {
 			t.Fatal("a NUL is taken")
 		}
 	}
-	if o, err := r.Run(t.Context(), "say", json.RawMessage(`{"text":"x"}`), shell.Trace{}); err != nil || string(o.Output) != "x" {
+	if o, err := r.Run(t.Context(), Call{Function: "tool_say", Arguments: json.RawMessage(`{"text":"x"}`)}); err != nil || string(o.Output) != "x" {
 		t.Errorf("then: %v, output %q", err, o.Output)
 	}
 }
@@ -138,7 +136,7 @@ func BenchmarkCall(b *testing.B) {
 		b.Run(size.name, func(b *testing.B) {
 			r := newRunner(b, script, b.TempDir(), Limits{MaxOutput: 10 << 20})
 			for b.Loop() {
-				if o, err := r.Run(b.Context(), "say", json.RawMessage(size.arguments), shell.Trace{}); err != nil || o.End != Returned {
+				if o, err := r.Run(b.Context(), Call{Function: "tool_say", Arguments: json.RawMessage(size.arguments)}); err != nil || o.End != Returned {
 					b.Fatalf("%v, end %d", err, o.End)
 				}
 			}
@@ -148,7 +146,7 @@ func BenchmarkCall(b *testing.B) {
 		r := newRunner(b, script, b.TempDir(), Limits{MaxOutput: 10 << 20})
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				if o, err := r.Run(b.Context(), "say", json.RawMessage(`{"text":"hello"}`), shell.Trace{}); err != nil || o.End != Returned {
+				if o, err := r.Run(b.Context(), Call{Function: "tool_say", Arguments: json.RawMessage(`{"text":"hello"}`)}); err != nil || o.End != Returned {
 					b.Errorf("%v, end %d", err, o.End)
 				}
 			}
@@ -161,7 +159,7 @@ func TestADirectoryIsExportedWhateverItsName(t *testing.T) {
 	tmp := filepath.Join(t.TempDir(), "odd\x7fname")
 	must(t, os.Mkdir(tmp, 0o700))
 	r := newRunner(t, `tool_child() { sh -c 'printf "%s" "$MCP_CALL_TMPDIR"'; }`, tmp, Limits{})
-	o, err := r.Run(t.Context(), "child", json.RawMessage(`{}`), shell.Trace{})
+	o, err := r.Run(t.Context(), Call{Function: "tool_child", Arguments: json.RawMessage(`{}`)})
 	if err != nil || !strings.HasPrefix(string(o.Output), tmp+"/") {
 		t.Errorf("%v, a child has %q", err, o.Output)
 	}

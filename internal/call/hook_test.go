@@ -98,7 +98,7 @@ func TestAToolRunsWhenTheHookLetsIt(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRunner(t, askedTool+"\nmcp_before_tool_call() { "+tt.hook+"\n}\n", t.TempDir(), Limits{})
 			plain := newOptions(t, r)
-			o, err := r.Run(t.Context(), "t", json.RawMessage(`{"a":1}`), shell.Trace{})
+			o, err := r.Run(t.Context(), Call{Function: "tool_t", Arguments: json.RawMessage(`{"a":1}`)})
 			if err != nil || o.End != Returned || o.Status != 0 || o.Hook != nil {
 				t.Fatalf("%v, %+v", err, o)
 			}
@@ -141,7 +141,7 @@ func TestAToolDoesNotRunWhenTheHookStopsIt(t *testing.T) {
 			mark := filepath.Join(t.TempDir(), "mark")
 			r := newRunner(t, "tool_t() { : >'"+mark+"'; }\nmcp_before_tool_call() { "+tt.hook+"\n}\n", t.TempDir(), Limits{})
 			for range 2 {
-				o, err := r.Run(t.Context(), "t", json.RawMessage(`{}`), shell.Trace{})
+				o, err := r.Run(t.Context(), Call{Function: "tool_t", Arguments: json.RawMessage(`{}`)})
 				if err != nil || o.End != Returned || o.Hook == nil {
 					t.Fatalf("%v, %+v", err, o)
 				}
@@ -174,7 +174,7 @@ mcp_before_tool_call() { case $2 in *no*) echo refused; return 1 ;; esac; }
 		if i%2 == 0 {
 			arguments = `{"a":"no"}`
 		}
-		o, err := r.Run(t.Context(), "t", json.RawMessage(arguments), shell.Trace{})
+		o, err := r.Run(t.Context(), Call{Function: "tool_t", Arguments: json.RawMessage(arguments)})
 		if err != nil || (o.Hook != nil) != (i%2 == 0) || (string(o.Output) == "ran\n") != (i%2 == 1) {
 			t.Fatalf("call %d: %v, %+v", i, err, o)
 		}
@@ -186,7 +186,7 @@ func TestAHookThatTakesTooLongIsACallThatDoes(t *testing.T) {
 tool_t() { :; }
 mcp_before_tool_call() { echo waiting; sleep 1000; }
 `, t.TempDir(), Limits{Timeout: 300 * time.Millisecond})
-	o, err := r.Run(t.Context(), "t", json.RawMessage(`{}`), shell.Trace{})
+	o, err := r.Run(t.Context(), Call{Function: "tool_t", Arguments: json.RawMessage(`{}`)})
 	if err != nil || o.End != TimedOut || o.Hook != nil {
 		t.Errorf("%v, %+v", err, o)
 	}
@@ -219,7 +219,7 @@ func cancelled(t *testing.T, r *Runner, dir, tool, arguments string) Outcome {
 		eventually(t, "the tool begins", func() bool { _, err := os.Stat(dir + "/begun"); return err == nil })
 		cancel()
 	}()
-	o, err := r.Run(ctx, tool, json.RawMessage(arguments), shell.Trace{})
+	o, err := r.Run(ctx, Call{Function: "tool_" + tool, Arguments: json.RawMessage(arguments)})
 	<-began
 	if err != nil {
 		t.Fatal(err)
@@ -276,7 +276,7 @@ func TestTheCancelHookRunsForEveryForcedEndAndForNoOther(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			r := newRunner(t, cancelScript(dir), t.TempDir(), tt.limits)
-			o, err := r.Run(t.Context(), tt.tool, json.RawMessage(`{}`), shell.Trace{})
+			o, err := r.Run(t.Context(), Call{Function: "tool_" + tt.tool, Arguments: json.RawMessage(`{}`)})
 			if err != nil || o.End != tt.end {
 				t.Fatalf("%v, end %d", err, o.End)
 			}

@@ -35,14 +35,14 @@ func (c running) stop() (status int, err error) {
 		gone = c.worker.Group().Wait(ctx)
 	}
 	if !gone {
-		c.log.Warn(fmt.Sprintf("Tool %s ignored SIGTERM; process group killed", c.tool))
+		c.log.Warn(fmt.Sprintf("Tool %s ignored SIGTERM; process group killed", c.name()))
 	}
 	if err != nil {
 		c.worker.Group().Kill()
 		status, err = waitUntil(c.worker, time.Now().Add(killed))
 	}
 	if c.stopping.Load() {
-		c.log.Info(fmt.Sprintf("Stopped in-flight tool %s (group %d) on shutdown", c.tool, c.worker.Group()))
+		c.log.Info(fmt.Sprintf("Stopped in-flight tool %s (group %d) on shutdown", c.name(), c.worker.Group()))
 	}
 	return status, err
 }
@@ -50,15 +50,15 @@ func (c running) stop() (status int, err error) {
 // cancelHook runs the script's tool_<name>_cancel, where there is one, in a
 // fork of the root shell. Nothing that becomes of it matters to the call.
 func (c running) cancelHook() {
-	hook := "tool_" + c.tool + "_cancel"
+	hook := c.Function + "_cancel"
 	if !c.shell.Script().Functions[hook] {
 		return
 	}
-	job := shell.Job{Function: hook, Dir: c.dir, Arguments: c.arguments, Trace: c.trace}
+	job := shell.Job{Function: hook, Dir: c.dir, Arguments: c.Arguments, Trace: c.Trace}
 	if c.stopping.Load() {
 		job.Arguments = nil
 	}
-	c.RunHook(fmt.Sprintf("Cancel hook %s for %s", hook, c.tool), "exited", job, io.Discard)
+	c.RunHook(fmt.Sprintf("Cancel hook %s for %s", hook, c.name()), "exited", job, io.Discard)
 }
 
 // RunHook runs a function of the script's beside the calls, in a group of its

@@ -22,7 +22,7 @@ var someTrace = shell.Trace{Traceparent: "parent", Tracestate: "a=b,c=d e", Bagg
 
 func (r *Runner) tracedText(t *testing.T, tool, arguments string, trace shell.Trace) string {
 	t.Helper()
-	o, err := r.Run(t.Context(), tool, json.RawMessage(arguments), trace)
+	o, err := r.Run(t.Context(), Call{Function: "tool_" + tool, Arguments: json.RawMessage(arguments), Trace: trace})
 	if err != nil || o.End != Returned || o.Status != 0 {
 		t.Fatalf("%s: %v, %+v", tool, err, o)
 	}
@@ -103,7 +103,7 @@ tool_long_cancel() { env | grep ^TRACEPARENT= >'`+hook+`'; }
 	if got := r.tracedText(t, "before", `{}`, someTrace); got != "TRACEPARENT=parent" {
 		t.Errorf("mcp_before_tool_call has %q", got)
 	}
-	if o, err := r.Run(t.Context(), "long", json.RawMessage(`{}`), someTrace); err != nil || o.End != TimedOut {
+	if o, err := r.Run(t.Context(), Call{Function: "tool_long", Arguments: json.RawMessage(`{}`), Trace: someTrace}); err != nil || o.End != TimedOut {
 		t.Fatalf("%v, %+v", err, o)
 	}
 	if got, err := os.ReadFile(hook); err != nil || string(got) != "TRACEPARENT=parent\n" {

@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/conch-mcp/conch/internal/shell"
 )
 
 func needsProc(t *testing.T) {
@@ -24,7 +22,7 @@ func needsProc(t *testing.T) {
 
 func runText(t *testing.T, r *Runner, tool, arguments string) (text string, status int) {
 	t.Helper()
-	o, err := r.Run(t.Context(), tool, json.RawMessage(arguments), shell.Trace{})
+	o, err := r.Run(t.Context(), Call{Function: "tool_" + tool, Arguments: json.RawMessage(arguments)})
 	if err != nil || o.End != Returned {
 		t.Fatalf("%s: %v, end %d", tool, err, o.End)
 	}

@@ -181,11 +181,11 @@ func (d *dropInServer) exists(tool string) bool {
 	return d.attach() != nil || d.shell.Script().Functions["tool_"+tool]
 }
 
-func (d *dropInServer) run(ctx context.Context, tool string, arguments json.RawMessage, trace shell.Trace) (call.Outcome, error) {
+func (d *dropInServer) run(ctx context.Context, c call.Call) (call.Outcome, error) {
 	if err := d.attach(); err != nil {
 		return call.Outcome{}, err
 	}
-	outcome, err := d.runner.Run(ctx, tool, arguments, trace)
+	outcome, err := d.runner.Run(ctx, c)
 	if err == nil {
 		return outcome, nil
 	}

@@ -2,10 +2,10 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -25,16 +25,17 @@ type observer struct {
 }
 
 // runCall is how a tool is run; see [call.Runner.Run].
-type runCall func(ctx context.Context, tool string, arguments json.RawMessage, trace shell.Trace) (call.Outcome, error)
+type runCall func(context.Context, call.Call) (call.Outcome, error)
 
 // run has a call counted, and be a span that the tool may have spans of its own
 // below.
 func (o *observer) run(next runCall) runCall {
-	return func(ctx context.Context, tool string, arguments json.RawMessage, trace shell.Trace) (call.Outcome, error) {
-		start := time.Now()
-		ctx, span := o.tracing.Start(ctx, telemetry.Carrier(trace), "tools/call "+tool,
+	return func(ctx context.Context, c call.Call) (call.Outcome, error) {
+		start, tool := time.Now(), strings.TrimPrefix(c.Function, "tool_")
+		ctx, span := o.tracing.Start(ctx, telemetry.Carrier(c.Trace), "tools/call "+tool,
 			attribute.String("mcp.method.name", "tools/call"), attribute.String("gen_ai.tool.name", tool))
-		outcome, err := next(ctx, tool, arguments, shell.Trace(span.Carrier()))
+		c.Trace = shell.Trace(span.Carrier())
+		outcome, err := next(ctx, c)
 		word := outcomeWord(ctx, outcome, err)
 		span.End(word, word != telemetry.OutcomeOK)
 		o.metrics.Call(tool, word, time.Since(start))

@@ -114,6 +114,11 @@ func (c toolCall) resultOf(ctx context.Context, run func(context.Context, json.R
 	return c.result(text, isError), nil
 }
 
+// call is what is run for it.
+func (c toolCall) call(arguments json.RawMessage) call.Call {
+	return call.Call{Function: "tool_" + c.tool.Name, Arguments: arguments, Trace: c.trace}
+}
+
 // run validates and runs, and says what the model is to read of it.
 func (c toolCall) run(ctx context.Context, arguments json.RawMessage) (text string, isError bool) {
 	s, err := c.host.schema(c.tools, c.tool)
@@ -127,7 +132,7 @@ func (c toolCall) run(ctx context.Context, arguments json.RawMessage) (text stri
 		return defect, true
 	}
 	c.queued()
-	outcome, err := c.host.opts.Run(ctx, c.tool.Name, arguments, c.trace)
+	outcome, err := c.host.opts.Run(ctx, c.call(arguments))
 	if err != nil {
 		return c.notRun(ctx, err), true
 	}

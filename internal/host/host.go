@@ -8,7 +8,6 @@ package host
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -23,7 +22,6 @@ import (
 	"github.com/conch-mcp/conch/internal/catalog"
 	"github.com/conch-mcp/conch/internal/message"
 	"github.com/conch-mcp/conch/internal/schema"
-	"github.com/conch-mcp/conch/internal/shell"
 )
 
 // Options say what a host serves.
@@ -34,7 +32,7 @@ type Options struct {
 	Config    func() (*catalog.Config, error) // the configuration as it is now
 	Functions func() []string                 // the names of the tools that are implemented
 	Exists    func(tool string) bool          // whether a tool is implemented
-	Run       func(ctx context.Context, tool string, arguments json.RawMessage, trace shell.Trace) (call.Outcome, error)
+	Run       func(context.Context, call.Call) (call.Outcome, error)
 	Limits    call.Limits // what Run abides by, for the messages that name it
 	// Invalid is told of a tool whose arguments were refused; nil for nobody.
 	Invalid func(tool string)

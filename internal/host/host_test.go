@@ -51,9 +51,9 @@ func newStage(t *testing.T, tools, config string) *stage {
 		Name: "stage", Tools: list.Read, Config: description.Read,
 		Functions: func() []string { return s.functions },
 		Exists:    func(tool string) bool { return slices.Contains(s.functions, tool) },
-		Run: func(ctx context.Context, tool string, arguments json.RawMessage, trace shell.Trace) (call.Outcome, error) {
-			s.trace = trace
-			return s.run(ctx, tool, arguments)
+		Run: func(ctx context.Context, c call.Call) (call.Outcome, error) {
+			s.trace = c.Trace
+			return s.run(ctx, strings.TrimPrefix(c.Function, "tool_"), c.Arguments)
 		},
 		Limits: call.Limits{Timeout: 3 * time.Second, MaxOutput: 100},
 		Log:    slog.New(slog.NewTextHandler(&s.log, nil)),

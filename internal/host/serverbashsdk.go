@@ -63,7 +63,7 @@ func (c functionCall) run(ctx context.Context, arguments json.RawMessage) (text 
 		return defect, true
 	}
 	c.queued()
-	outcome, err := h.opts.Run(ctx, c.tool.Name, compactArguments(arguments), c.trace)
+	outcome, err := h.opts.Run(ctx, c.call(compactArguments(arguments)))
 	switch {
 	case ctx.Err() != nil:
 		return "", true
