@@ -12,13 +12,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/conch-mcp/conch/internal/process"
 	"github.com/conch-mcp/conch/internal/shell"
+	"github.com/conch-mcp/conch/internal/talkback"
 )
 
 // quick is how long a call may run before its output is read while it runs.
@@ -105,6 +108,10 @@ type Call struct {
 	Function  string          // such as tool_greet
 	Arguments json.RawMessage // one JSON object
 	Trace     shell.Trace     // that it is part of
+	// Hear is told what the call says besides what it prints, one thing at a
+	// time, and nothing any more once Run has returned. It must not wait. Nil
+	// hears nothing.
+	Hear func(talkback.Message)
 }
 
 // toolPrefix begins the names of functions that are tools.
@@ -192,9 +199,15 @@ func (c running) watch(ctx context.Context) Outcome {
 	if out.limit == 0 {
 		out.limit = 1<<63 - 1
 	}
-	end, status, pump := c.await(ctx, out)
+	heard := c.heard()
+	end, status, pump := c.await(ctx, out, heard)
 	contain(c.worker.Group())
 	pump.stop()
+	if heard != nil {
+		if err := c.worker.Hear(heard); err != nil {
+			c.log.Error("cannot read what a call says", "err", err)
+		}
+	}
 	if err := c.worker.Drain(out); err != nil {
 		c.log.Error("cannot read a call's output", "err", err)
 		end = Lost
@@ -211,9 +224,17 @@ func (c running) watch(ctx context.Context) Outcome {
 
 var errOverflow = errors.New("too much output")
 
+// heard takes what the call says; nil where nobody hears it.
+func (c running) heard() io.Writer {
+	if c.Hear == nil || !c.worker.Talks() {
+		return nil
+	}
+	return talkback.NewReader(filepath.Base(c.dir), c.worker.Channel(), c.Hear, c.log)
+}
+
 // await waits until the call's shell has ended, of itself or because it was
 // made to.
-func (c running) await(ctx context.Context, out *output) (End, int, *pump) {
+func (c running) await(ctx context.Context, out, heard io.Writer) (End, int, *pump) {
 	deadline := time.Time{}
 	now := time.Now()
 	if c.limits.Timeout > 0 {
@@ -227,7 +248,7 @@ func (c running) await(ctx context.Context, out *output) (End, int, *pump) {
 	var p *pump
 	for errors.Is(err, shell.ErrNotYet) {
 		if p == nil {
-			if p, err = startPump(c.worker, out); err != nil {
+			if p, err = c.startPump(out, heard); err != nil {
 				c.log.Error("cannot read a call's output", "err", err)
 				break
 			}

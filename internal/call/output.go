@@ -3,6 +3,7 @@ package call
 import (
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/conch-mcp/conch/internal/shell"
@@ -31,11 +32,12 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// pump reads a call's output while the call runs. Calls that end within
-// moments do without one: what they print fits the pipe.
+// pump reads a call's output, and what it says besides, while the call runs.
+// Calls that end within moments do without one: what they print fits the pipe.
 type pump struct {
-	out, hold *os.File
-	done      chan struct{}
+	from  []*os.File // read until they are told to stop
+	hold  *os.File   // keeps the output from coming to an end
+	flows sync.WaitGroup
 }
 
 func startPump(w *shell.Worker, sink io.Writer) (*pump, error) {
@@ -43,29 +45,53 @@ func startPump(w *shell.Worker, sink io.Writer) (*pump, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pump{out: out, hold: hold, done: make(chan struct{})}
-	go func() {
-		defer close(p.done)
+	p := &pump{hold: hold}
+	p.flow(out, sink)
+	return p, nil
+}
+
+// startPump starts the pump of a call. heard is nil where nobody hears what it
+// says.
+func (c running) startPump(out, heard io.Writer) (*pump, error) {
+	p, err := startPump(c.worker, out)
+	if err != nil || heard == nil {
+		return p, err
+	}
+	talk, err := c.worker.Talk()
+	if err != nil {
+		p.stop()
+		return nil, err
+	}
+	p.flow(talk, heard)
+	return p, nil
+}
+
+func (p *pump) flow(from *os.File, sink io.Writer) {
+	p.from = append(p.from, from)
+	p.flows.Go(func() {
 		buf := make([]byte, 32<<10)
 		for {
-			n, err := out.Read(buf)
+			n, err := from.Read(buf)
 			_, _ = sink.Write(buf[:n])
 			if err != nil {
 				return
 			}
 		}
-	}()
-	return p, nil
+	})
 }
 
 // stop ends the pump and waits for it; what it has not read is left for
-// [shell.Worker.Drain]. A nil pump is none.
+// [shell.Worker.Drain] and [shell.Worker.Hear]. A nil pump is none.
 func (p *pump) stop() {
 	if p == nil {
 		return
 	}
-	_ = p.out.SetReadDeadline(time.Unix(1, 0))
-	<-p.done
-	p.out.Close()
+	for _, f := range p.from {
+		_ = f.SetReadDeadline(time.Unix(1, 0))
+	}
+	p.flows.Wait()
+	for _, f := range p.from {
+		f.Close()
+	}
 	p.hold.Close()
 }

@@ -23,6 +23,9 @@ type Tool struct {
 	// InputSchema is what arguments must conform to, the author's JSON; nil
 	// when there is none.
 	InputSchema json.RawMessage
+	// OutputSchema is what structured results conform to, the author's JSON; nil
+	// when there is none.
+	OutputSchema json.RawMessage
 	// Description is for people.
 	Description string
 	// Scopes is what a token must be good for to call the tool, where callers

@@ -62,7 +62,7 @@ func startServer(ctx context.Context, script string, args []string, flags server
 		return nil, err
 	}
 	s.shell, err = shell.Start(ctx, shell.Options{
-		Bash: flags.bash, Script: script, Args: args, Env: findable(self), Dir: dir, Output: os.Stderr,
+		Bash: flags.bash, Script: script, Args: args, Env: findable(self), Dir: dir, Output: os.Stderr, Talk: true,
 		Workers: int(flags.concurrency), Lifeline: s.lifeline, Log: log,
 	})
 	if err != nil {

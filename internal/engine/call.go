@@ -19,6 +19,9 @@ type ToolCall struct {
 	Session *mcp.ServerSession // the engine's for the request's era; nil for none
 	Params  json.RawMessage
 	Trace   message.Trace // for the tool to take part in
+	// Revision is what the session has negotiated; "" in the stateless era, or
+	// before initialize.
+	Revision string
 	// Notify sends a notification about the request.
 	Notify func(method string, params json.RawMessage)
 	// Queued is called when nothing is left to do but to wait for the tool.

@@ -37,19 +37,24 @@ func (h *Host) CallTool(ctx context.Context, asked engine.ToolCall) (result json
 		return nil, invalidParams("name must be a string")
 	}
 	meta := message.ReadMeta(asked.Params)
-	c := toolCall{host: h, modern: meta.Modern, trace: shell.Trace(asked.Trace), queued: asked.Queued, notify: func(ctx context.Context, level slog.Level, data any) error {
-		if meta.Modern {
-			return sendIf(meta.LogLevel, level, data, asked.Notify)
-		}
-		return send(ctx, asked.Session, level, data)
-	}}
+	c := toolCall{
+		host: h, modern: meta.Modern, revision: asked.Revision, trace: shell.Trace(asked.Trace), token: meta.Token,
+		queued: asked.Queued, send: asked.Notify,
+		log: func(ctx context.Context, params *mcp.LoggingMessageParams) error {
+			if meta.Modern {
+				return sendLogIf(meta.LogLevel, params, asked.Notify)
+			}
+			return sendLog(ctx, asked.Session, params)
+		},
+	}
+	c.talk = newTalk(ctx)
 	return c.answer(ctx, message.Text(name), message.Member(asked.Params, "arguments"))
 }
 
 // callTool answers tools/call for the engine.
 func (h *Host) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
-	c := toolCall{host: h, modern: isModern(req.Params.Meta), trace: traceIn(req.Params.Meta), queued: func() {}, notify: func(ctx context.Context, level slog.Level, data any) error {
-		return send(ctx, req.Session, level, data)
+	c := toolCall{host: h, modern: isModern(req.Params.Meta), trace: traceIn(req.Params.Meta), queued: func() {}, log: func(ctx context.Context, params *mcp.LoggingMessageParams) error {
+		return sendLog(ctx, req.Session, params)
 	}}
 	answer := c.answer
 	switch h.opts.Manner {
@@ -76,11 +81,16 @@ func traceIn(meta mcp.Meta) shell.Trace {
 
 // toolCall is one call of a tool.
 type toolCall struct {
-	host   *Host
-	modern bool
-	trace  shell.Trace
-	notify func(ctx context.Context, level slog.Level, data any) error
+	host     *Host
+	modern   bool
+	revision string // of the client's session; "" in the stateless era, or unknown
+	trace    shell.Trace
+	token    json.RawMessage // for telling progress; nil is none
+	// log sends a log message to a client that wants it, send a notification.
+	log    func(context.Context, *mcp.LoggingMessageParams) error
+	send   func(method string, params json.RawMessage)
 	queued func()         // called when the call begins to wait for its turn
+	talk   *talk          // what it says besides what it prints; nil where it cannot
 	tools  *catalog.Tools // the reading of the list that tool is of
 	tool   *catalog.Tool
 }
@@ -95,6 +105,9 @@ func (c toolCall) answer(ctx context.Context, name string, arguments json.RawMes
 	c.tool = c.tools.Lookup(name)
 	if c.tool == nil || !h.opts.Exists(name) {
 		return nil, invalidParams("unknown tool %q", message.Clip(name))
+	}
+	if c.talk != nil {
+		c.talk.call = &c
 	}
 	return c.resultOf(ctx, c.run, arguments)
 }
@@ -111,12 +124,19 @@ func (c toolCall) resultOf(ctx context.Context, run func(context.Context, json.R
 		return nil, ctx.Err()
 	}
 	c.host.opts.Log.Debug("call", "tool", c.tool.Name, "error", isError, "took", time.Since(start))
+	if c.talk != nil {
+		return c.talk.answer(c, text, isError)
+	}
 	return c.result(text, isError), nil
 }
 
 // call is what is run for it.
 func (c toolCall) call(arguments json.RawMessage) call.Call {
-	return call.Call{Function: "tool_" + c.tool.Name, Arguments: arguments, Trace: c.trace}
+	asked := call.Call{Function: "tool_" + c.tool.Name, Arguments: arguments, Trace: c.trace}
+	if c.talk != nil {
+		asked.Hear = c.talk.hear
+	}
+	return asked
 }
 
 // run validates and runs, and says what the model is to read of it.
@@ -244,7 +264,8 @@ func (c toolCall) tell(ctx context.Context, level slog.Level, what string, detai
 		return
 	}
 	c.host.opts.Log.With("tool", c.tool.Name).Log(ctx, level, what, details...)
-	if err := c.notify(ctx, level, map[string]string{"tool": c.tool.Name, "message": what}); err != nil {
+	data := map[string]string{"tool": c.tool.Name, "message": what}
+	if err := c.log(ctx, &mcp.LoggingMessageParams{Level: mcpLevels[level], Logger: "conch", Data: data}); err != nil {
 		c.host.opts.Log.Debug("cannot send a log message to the client", "err", err)
 	}
 }
@@ -260,16 +281,7 @@ func clean(output []byte) string {
 }
 
 func (c toolCall) result(text string, isError bool) json.RawMessage {
-	var content fields
-	content.add("type", "text")
-	content.add("text", text)
-	var f fields
-	f.addRaw("content", json.RawMessage("[{"+content.String()+"}]"))
-	f.add("isError", isError)
-	if c.modern {
-		f.addModern(c.host.serverInfo(c.host.configOrNone()))
-	}
-	return f.object()
+	return c.resultWith([]json.RawMessage{textItem(text)}, nil, isError)
 }
 
 // schema returns a tool's compiled inputSchema.

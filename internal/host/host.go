@@ -8,6 +8,7 @@ package host
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -68,6 +69,16 @@ type compiledSchema struct {
 	err      error
 	headers  []schema.Header // in which clients repeat arguments
 	problems []string        // headers that it asks for and does not get
+
+	outputOnce sync.Once
+	output     *schema.Schema // the tool's outputSchema, compiled at its first result
+	outputErr  error
+}
+
+// outputSchema is the tool's outputSchema, compiled.
+func (c *compiledSchema) outputSchema(text json.RawMessage) (*schema.Schema, error) {
+	c.outputOnce.Do(func() { c.output, c.outputErr = schema.Compile(text) })
+	return c.output, c.outputErr
 }
 
 // New returns a host.

@@ -25,25 +25,25 @@ func (h *Host) setLevel(ctx context.Context, method string, req *setLevelRequest
 	return next(ctx, method, req)
 }
 
-// send sends a log message to a client that asked for messages of its level:
+// sendLog sends a log message to a client that asked for messages of its level:
 // for the session, or in a request's metadata. Others get nothing, nor does
 // anybody without a session.
-func send(ctx context.Context, session *mcp.ServerSession, level slog.Level, data any) error {
+func sendLog(ctx context.Context, session *mcp.ServerSession, params *mcp.LoggingMessageParams) error {
 	if session == nil {
 		return nil
 	}
-	return session.Log(ctx, &mcp.LoggingMessageParams{Level: mcpLevels[level], Logger: "conch", Data: data})
+	return session.Log(ctx, params)
 }
 
-// sendIf does the same for a request that carries its level itself, "" for
+// sendLogIf does the same for a request that carries its level itself, "" for
 // none, and does not go through the engine.
-func sendIf(asked string, level slog.Level, data any, notify func(method string, params json.RawMessage)) error {
-	if i := slices.Index(levels, asked); i < 0 || slices.Index(levels, string(mcpLevels[level])) < i {
+func sendLogIf(asked string, params *mcp.LoggingMessageParams, notify func(method string, params json.RawMessage)) error {
+	if i := slices.Index(levels, asked); i < 0 || slices.Index(levels, string(params.Level)) < i {
 		return nil
 	}
-	params, err := json.Marshal(&mcp.LoggingMessageParams{Level: mcpLevels[level], Logger: "conch", Data: data})
+	text, err := json.Marshal(params)
 	if err == nil {
-		notify("notifications/message", params)
+		notify("notifications/message", text)
 	}
 	return err
 }

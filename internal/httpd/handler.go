@@ -264,7 +264,7 @@ func (h *Handler) ask(ctx context.Context, client *engine.Client, m message.Mess
 	ctx = withStream(ctx, st)
 	if m.Method == "tools/call" {
 		result, err = h.opts.CallTool(ctx, engine.ToolCall{
-			Session: client.Engine(), Params: m.Params, Trace: traceOf(st.header, m.Params), Queued: func() {},
+			Session: client.Engine(), Params: m.Params, Revision: st.revision, Trace: traceOf(st.header, m.Params), Queued: func() {},
 			Notify: func(method string, params json.RawMessage) { notifyStream(ctx, method, params) },
 		})
 	} else {

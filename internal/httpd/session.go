@@ -53,6 +53,7 @@ func (s *session) newStream(r *http.Request) *stream {
 	defer s.mu.Unlock()
 	s.last++
 	st := newStream(s.last, 1, r.Header)
+	st.revision = s.revision
 	s.streams = append(s.streams, st)
 	return st
 }

@@ -17,8 +17,9 @@ type event struct {
 //
 // Events have numbers, from 0. An event id says which one to go on from.
 type stream struct {
-	number int         // among those of its session
-	header http.Header // of the POST it answers
+	number   int         // among those of its session
+	header   http.Header // of the POST it answers
+	revision string      // of its session; "" in the stateless era
 
 	mu      sync.Mutex
 	changed chan struct{} // closed when any of the following changes

@@ -25,10 +25,14 @@ var runtimeText string
 //go:embed start.bash
 var startText string
 
-// Names of the two in the control directory.
+//go:embed talk.bash
+var talkText string
+
+// Names of them in the control directory.
 const (
 	runtimeFile = "runtime.bash"
 	startFile   = "start.bash"
+	talkFile    = "talk.bash"
 )
 
 // rootStop is how long the root shell's EXIT trap may take at the end.
@@ -57,7 +61,11 @@ func withFastWorker(text string) string {
 
 // writeRuntime puts the Bash files where the root shell finds them.
 func (s *Server) writeRuntime() error {
-	for name, text := range map[string]string{runtimeFile: withFastWorker(runtimeText), startFile: startText} {
+	files := map[string]string{runtimeFile: withFastWorker(runtimeText), startFile: startText}
+	if s.opts.Talk {
+		files[talkFile] = talkText
+	}
+	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
 			return fmt.Errorf("write the shell runtime: %w", err)
 		}

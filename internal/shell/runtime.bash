@@ -98,6 +98,7 @@ _conch_worker() {
   _conch_base=$_conch_dir/$1 _conch_side=0 _conch_before=''
   _conch_open_ends
   builtin export MCP_CALL_TMPDIR=
+  [[ ! -p $_conch_base.talk ]] || builtin export CONCH_TALK="$_conch_base.talk"
   _conch_clear_trace
   _conch_drop_stale
   builtin set -m

@@ -41,6 +41,7 @@ type Options struct {
 	// StderrApart has calls keep the root shell's standard error, which is a part
 	// of their output otherwise.
 	StderrApart bool
+	Talk        bool              // calls may say something besides what they print
 	Lifeline    *process.Lifeline // what ends the shells if this process is killed
 	Log         *slog.Logger
 }

@@ -10,6 +10,8 @@ unset -v CONCH_CONTROL CONCH_ROOT
 
 # shellcheck source=internal/shell/runtime.bash
 . "$_conch_dir/runtime.bash"
+# shellcheck source=internal/shell/talk.bash
+[[ ! -f $_conch_dir/talk.bash ]] || . "$_conch_dir/talk.bash"
 
 # Tells where a script ended the shell while it was sourced. Replaced when the
 # script sets an EXIT trap of its own.

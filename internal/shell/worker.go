@@ -38,6 +38,7 @@ type Worker struct {
 	// Not for the poller, which would wake up whenever a call prints.
 	wake fifo    // a newline here sets the subshell going
 	out  [2]fifo // what calls print, in turns
+	talk fifo    // what calls say besides, where they may
 	side int     // which of the two is the next call's
 	read []byte  // events read and not yet taken
 	buf  []byte  // for Drain
@@ -52,6 +53,7 @@ const (
 	wakeSuffix  = ".wake"
 	eventSuffix = ".event"
 	moreSuffix  = ".more"
+	talkSuffix  = ".talk"
 
 	beforeSuffix = ".before" // how far the script's mcp_before_tool_call came
 	saidSuffix   = ".said"   // what it printed
@@ -82,6 +84,12 @@ func newWorker(s *Server, slot int) (_ *Worker, err error) {
 			return nil, err
 		}
 	}
+	if s.opts.Talk {
+		// For writing too, so that there is always somebody who reads.
+		if w.talk, err = makeFIFO(w.base+talkSuffix, unix.O_RDWR); err != nil {
+			return nil, err
+		}
+	}
 	event, err := makeFIFO(w.base+eventSuffix, unix.O_RDONLY)
 	if err != nil {
 		return nil, err
@@ -99,6 +107,7 @@ func (w *Worker) removeFiles() {
 		}
 	}
 	w.wake.remove()
+	w.removeTalk()
 	w.out[0].remove()
 	w.out[1].remove()
 	os.Remove(w.base + moreSuffix)

@@ -181,7 +181,7 @@ func (c *conn) callTool(r *request, s *engine.Session, params json.RawMessage, t
 		defer queued()
 		c.awaitReader(ctx)
 		result, err := c.opts.CallTool(ctx, engine.ToolCall{
-			Session: s.Engine(), Params: params, Trace: trace,
+			Session: s.Engine(), Params: params, Revision: c.revision(s), Trace: trace,
 			Notify: func(method string, params json.RawMessage) { c.Notify(ctx, method, params) },
 			Queued: func() {
 				c.mu.Lock()

@@ -33,6 +33,17 @@ func (c *conn) session(method string, modern bool) (*engine.Session, error) {
 	return s, nil
 }
 
+// revision is what a session has negotiated; "" in the stateless era, or before
+// initialize.
+func (c *conn) revision(s *engine.Session) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s == c.modern {
+		return ""
+	}
+	return c.negotiated
+}
+
 // settle makes the session that was initialized the one of its era.
 func (c *conn) settle(s *engine.Session, revision string) {
 	c.mu.Lock()

@@ -100,6 +100,9 @@ func parseTool(entry json.RawMessage) (tool *catalog.Tool, problem string) {
 	if schema := fields["inputSchema"]; schema != nil && string(schema) != "null" {
 		tool.InputSchema = schema
 	}
+	if schema := fields["outputSchema"]; schema != nil && string(schema) != "null" {
+		tool.OutputSchema = schema
+	}
 	tool.Entry, problem = listing(entry, tool.InputSchema)
 	tool.Bare = setSchema(tool.Entry, anyObject)
 	if problem != "" {

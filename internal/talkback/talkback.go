@@ -1,0 +1,175 @@
+// Package talkback is what a running call says to Conch besides its output, and
+// what Conch answers: lines in a FIFO that every process of the call can write
+// to.
+//
+// A line is the call's token, a kind, and JSON without a line break, or "@" and
+// the name of a file that has it: a FIFO takes only so much at once. Whoever is
+// of an earlier call has another token, and is not heard.
+//
+// It knows the form of messages. What a kind means is for others to say.
+package talkback
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+)
+
+// Kinds of messages.
+const (
+	Progress   = "progress"   // {"progress":N,"total":N,"message":S}
+	Log        = "log"        // {"level":S,"logger":S,"data":any}
+	Emit       = "emit"       // a content item of the result
+	Structured = "structured" // the result's structuredContent
+	Result     = "result"     // the whole result
+	Fail       = "fail"       // {"code":N,"message":S,"data":any}: a JSON-RPC error
+	Ask        = "ask"        // {"key":S,"method":S,"params":{},"reply":S}
+	Updated    = "updated"    // {"uri":S}: a resource is another
+)
+
+// A Message is one thing that a call says.
+type Message struct {
+	Kind    string
+	Payload json.RawMessage // one JSON document
+}
+
+// Bounds of a message, in bytes: of a line, and of a file.
+const (
+	maxLine = 4 << 10
+	maxFile = 64 << 20
+)
+
+// A Reader takes what is written to a call's channel, and hands its messages on.
+// It is not safe for concurrent use.
+type Reader struct {
+	token string
+	files string // the names of files that messages may be in begin so
+	hear  func(Message)
+	log   *slog.Logger
+
+	line    []byte
+	tooLong bool
+}
+
+// NewReader returns a Reader for the call with a token, whose channel is the FIFO
+// at path. hear gets its messages one by one.
+func NewReader(token, path string, hear func(Message), log *slog.Logger) *Reader {
+	return &Reader{token: token, files: path + ".", hear: hear, log: log}
+}
+
+// Write implements [io.Writer]; it never fails.
+func (r *Reader) Write(p []byte) (int, error) {
+	all := len(p)
+	for {
+		line, rest, ended := bytes.Cut(p, []byte{'\n'})
+		if len(r.line)+len(line) > maxLine {
+			r.tooLong, r.line = true, nil
+		}
+		if !r.tooLong {
+			r.line = append(r.line, line...)
+		}
+		if !ended {
+			return all, nil
+		}
+		if r.tooLong {
+			r.ignore("a line is longer than %d bytes", maxLine)
+		} else {
+			r.take(string(r.line))
+		}
+		r.line, r.tooLong, p = r.line[:0], false, rest
+	}
+}
+
+// take hands on the message that a line is.
+func (r *Reader) take(line string) {
+	token, rest, _ := strings.Cut(line, " ")
+	kind, text, ok := strings.Cut(rest, " ")
+	if token != r.token {
+		// Of a call that is over, as a rule.
+		return
+	}
+	payload := []byte(text)
+	if name, inFile := strings.CutPrefix(text, "@"); inFile {
+		var err error
+		if payload, err = r.readFile(name); err != nil {
+			r.ignore("its file cannot be read: %v", err)
+			return
+		}
+	}
+	if !ok || !utf8.Valid(payload) || !json.Valid(payload) {
+		r.ignore("it is not a kind and a JSON document")
+		return
+	}
+	r.hear(Message{Kind: kind, Payload: payload})
+}
+
+func (r *Reader) ignore(format string, args ...any) {
+	r.log.Warn("ignored what a call said: "+fmt.Sprintf(format, args...), "call", r.token)
+}
+
+// readFile reads a message's file, and removes it.
+func (r *Reader) readFile(name string) ([]byte, error) {
+	if !isName(name) {
+		return nil, errors.New("it has no name that a message's file has")
+	}
+	path := r.files + name
+	defer os.Remove(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+		return nil, errors.New("it is no file, or too large a one")
+	}
+	return io.ReadAll(f)
+}
+
+// isName reports whether a name is one that leads nowhere else.
+func isName(name string) bool {
+	return name != "" && len(name) < 100 && name == filepath.Base(name) && !strings.HasPrefix(name, ".")
+}
+
+// A Reply is where the answer to a message goes: the FIFO that its sender has
+// made beside the channel and reads.
+type Reply struct{ path string }
+
+// ReplyAt is the reply with that name, beside the channel at path.
+func ReplyAt(path, name string) (Reply, bool) {
+	return Reply{path + "." + name}, isName(name)
+}
+
+// patience is how long a sender may take to read its answer.
+const patience = 5 * time.Second
+
+// Send sends the answer, one JSON document. A sender who is gone gets none, which
+// is no error of anybody's.
+func (r Reply) Send(answer json.RawMessage) error {
+	fd, err := unix.Open(r.path, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	if errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	if err != nil {
+		return &os.PathError{Op: "open", Path: r.path, Err: err}
+	}
+	f := os.NewFile(uintptr(fd), r.path)
+	defer f.Close()
+	_ = f.SetWriteDeadline(time.Now().Add(patience))
+	var line bytes.Buffer
+	if err := json.Compact(&line, answer); err != nil {
+		return err
+	}
+	line.WriteByte('\n')
+	_, err = f.Write(line.Bytes())
+	return err
+}
