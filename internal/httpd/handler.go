@@ -266,6 +266,7 @@ func (h *Handler) ask(ctx context.Context, client *engine.Client, m message.Mess
 		result, err = h.opts.CallTool(ctx, engine.ToolCall{
 			Session: client.Engine(), Params: m.Params, Revision: st.revision, Trace: traceOf(st.header, m.Params), Queued: func() {},
 			Notify: func(method string, params json.RawMessage) { notifyStream(ctx, method, params) },
+			Ask:    st.asks(), Owner: st.owner,
 		})
 	} else {
 		result, err = client.Do(ctx, m.Method, m.Params)

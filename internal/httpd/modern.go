@@ -27,6 +27,7 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m message.
 	defer cancel()
 	defer context.AfterFunc(h.ctx, cancel)()
 	st := newStream(0, 1, r.Header)
+	st.owner = ownerOf(r)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

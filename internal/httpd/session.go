@@ -31,6 +31,8 @@ type session struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 
+	asked engine.Asked
+
 	mu       sync.Mutex
 	streams  []*stream // answers, oldest first
 	last     int       // the number of the latest
@@ -53,7 +55,7 @@ func (s *session) newStream(r *http.Request) *stream {
 	defer s.mu.Unlock()
 	s.last++
 	st := newStream(s.last, 1, r.Header)
-	st.revision = s.revision
+	st.revision, st.session, st.owner = s.revision, s, s.owner
 	s.streams = append(s.streams, st)
 	return st
 }
@@ -152,6 +154,8 @@ var forwarded = []string{"notifications/initialized", "notifications/roots/list_
 // notified takes up what is never answered.
 func (s *session) notified(m message.Message) {
 	switch {
+	case m.Kind == message.Response:
+		s.asked.Answer(m)
 	case m.Method == "notifications/cancelled":
 		s.cancelInFlight(message.Member(m.Params, "requestId"))
 	case slices.Contains(forwarded, m.Method):
@@ -216,6 +220,7 @@ func (s *session) release() { s.handler.sessions.release(s) }
 // close ends what is at work.
 func (s *session) close() {
 	s.cancel()
+	s.asked.End()
 	s.client.End()
 	s.unasked.end()
 }

@@ -1,6 +1,8 @@
 package httpd
 
 import (
+	"context"
+	"encoding/json"
 	"net/http"
 	"sync"
 )
@@ -20,6 +22,8 @@ type stream struct {
 	number   int         // among those of its session
 	header   http.Header // of the POST it answers
 	revision string      // of its session; "" in the stateless era
+	session  *session    // nil in the stateless era
+	owner    string      // who has sent the POST
 
 	mu      sync.Mutex
 	changed chan struct{} // closed when any of the following changes
@@ -37,6 +41,16 @@ type stream struct {
 // open has a reply that never comes.
 func newStream(number, replies int, header http.Header) *stream {
 	return &stream{number: number, header: header, open: replies, changed: make(chan struct{})}
+}
+
+// asks is how a request of a session asks its client; nil in the stateless era.
+func (s *stream) asks() func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	if s.session == nil {
+		return nil
+	}
+	return func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+		return s.session.asked.Ask(ctx, method, params, s.tell)
+	}
 }
 
 // maxUnread is how many bytes of notifications a stream keeps that nobody has

@@ -33,6 +33,8 @@ type Message struct {
 	ID     ID // zero for a notification
 	Method string
 	Params json.RawMessage // a JSON object, or nil when absent or null
+	// Result and Error are a response's; one of them is nil as a rule.
+	Result, Error json.RawMessage
 }
 
 // Error is why bytes are not a message: what the sender is to be told.
@@ -99,7 +101,7 @@ type envelope struct {
 	id                             ID
 	badID                          bool
 	jsonrpc, rawID, method, params json.RawMessage
-	result, error                  bool
+	result, error                  json.RawMessage
 }
 
 // cutEnvelope finds the members JSON-RPC gives a meaning to.
@@ -123,9 +125,9 @@ func cutEnvelope(text []byte) (envelope, *Error) {
 		case "params":
 			e.params = value
 		case "result":
-			e.result = true
+			e.result = value
 		case "error":
-			e.error = true
+			e.error = value
 		default:
 			if name := strings.ToLower(key); isMember(name) {
 				wrong = fmt.Sprintf("the member %q must be written %q", Clip(key), name)
@@ -163,10 +165,10 @@ func (e envelope) message() (Message, *Error) {
 	if string(e.jsonrpc) != `"2.0"` && Text(e.jsonrpc) != "2.0" {
 		return Message{}, invalidRequest(e.usableID(), `jsonrpc must be "2.0"`)
 	}
-	if e.method == nil && (e.result || e.error) {
+	if e.method == nil && (e.result != nil || e.error != nil) {
 		// Never to be answered, whatever its id: two peers that did would go
 		// on for ever.
-		return Message{Kind: Response, ID: e.usableID()}, nil
+		return Message{Kind: Response, ID: e.usableID(), Result: e.result, Error: e.error}, nil
 	}
 	if e.badID {
 		return Message{}, invalidRequest(ID{}, "id must be a string or an integer")

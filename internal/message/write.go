@@ -38,6 +38,16 @@ func ErrorReply(e *Error, nullID bool) []byte {
 	return b.Bytes()
 }
 
+// RequestText is a request of a server's own, under a string for an id.
+func RequestText(id, method string, params json.RawMessage) []byte {
+	if len(params) == 0 {
+		params = json.RawMessage(`{}`)
+	}
+	quoted, _ := json.Marshal(id)
+	name, _ := json.Marshal(method)
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%s,"params":%s}`, quoted, name, params)
+}
+
 // NotificationText is a notification, without params an empty object.
 func NotificationText(method string, params json.RawMessage) []byte {
 	if len(params) == 0 {

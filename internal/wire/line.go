@@ -127,6 +127,9 @@ func (c *conn) batch(elements []json.RawMessage) {
 func (c *conn) message(m message.Message, r *request) {
 	switch m.Kind {
 	case message.Response:
+		if c.asked.Answer(m) {
+			return
+		}
 		c.journal("INFO", "Dropped a response to nothing that was asked")
 		c.opts.Log.Debug("dropped a response to nothing that was asked", "id", m.ID.Raw())
 	case message.Notification:

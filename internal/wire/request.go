@@ -183,6 +183,7 @@ func (c *conn) callTool(r *request, s *engine.Session, params json.RawMessage, t
 		result, err := c.opts.CallTool(ctx, engine.ToolCall{
 			Session: s.Engine(), Params: params, Revision: c.revision(s), Trace: trace,
 			Notify: func(method string, params json.RawMessage) { c.Notify(ctx, method, params) },
+			Ask:    c.asks(s),
 			Queued: func() {
 				c.mu.Lock()
 				r.ran = true

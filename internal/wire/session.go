@@ -44,6 +44,18 @@ func (c *conn) revision(s *engine.Session) string {
 	return c.negotiated
 }
 
+// asks is how a request of a session asks its client; nil in the stateless era.
+func (c *conn) asks(s *engine.Session) func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s == c.modern {
+		return nil
+	}
+	return func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+		return c.asked.Ask(ctx, method, params, func(text []byte) { c.write(text) })
+	}
+}
+
 // settle makes the session that was initialized the one of its era.
 func (c *conn) settle(s *engine.Session, revision string) {
 	c.mu.Lock()

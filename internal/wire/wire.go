@@ -102,6 +102,7 @@ func (c *conn) serve(in io.Reader) error {
 	read := make(chan error, 1)
 	go func() {
 		err := c.read(in)
+		c.asked.End()
 		c.closeQueue(err != nil)
 		c.drain(err != nil)
 		read <- err
@@ -146,8 +147,9 @@ type conn struct {
 	modern     *engine.Session
 	negotiated string // the revision of the latest initialize, if any
 	stopping   bool   // no request may begin any more
-	queue      queue  // what waits for its turn, with Options.InOrder
-	tail       tail   // of the input, with the manner BashSDK
+	asked      engine.Asked
+	queue      queue // what waits for its turn, with Options.InOrder
+	tail       tail  // of the input, with the manner BashSDK
 }
 
 // request is one request in flight.
