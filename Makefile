@@ -38,10 +38,11 @@ build-all: $(PLATFORMS:%=dist/conch-%) ## build dist/conch-OS-ARCH for Linux and
 $(PLATFORMS:%=dist/conch-%): dist/conch-%:
 	GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) $(GO_BUILD) -o $@ ./cmd/conch
 
-demo: build ## build, then call tools of the examples
+demo: build ## build, then call tools of the examples, over stdio and HTTP
 	bin/conch tools examples/greet/server.sh
 	bin/conch call examples/greet/server.sh greet name=World
 	bin/conch call examples/movies/server.sh get_movies genre=comedy
+	CONCH_BIN=bin/conch examples/http-demo.sh
 
 # `go tool` cross-compiles a tool where GOOS or GOARCH is set, so they are not.
 test: test-deps lint ## run the linters and every test there is

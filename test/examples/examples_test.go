@@ -108,19 +108,26 @@ func (c asked) judge(t *testing.T, got answer) {
 	}
 }
 
-// session makes the calls of a table side by side, on one connection, and
-// returns the answers in the table's order.
+// session makes the calls of a table over stdio and then over HTTP. The answers
+// must be the same; they are returned in the table's order.
 func (e example) session(table []asked) []answer {
 	e.t.Helper()
-	answers := e.all(table)
+	answers := e.overStdio(table)
 	for i, got := range answers {
 		table[i].judge(e.t, got)
+	}
+	for i, got := range e.overHTTP(table) {
+		if got != answers[i] {
+			e.t.Errorf("%s %s: over HTTP %v, %.500q, and over stdio %v, %.500q",
+				table[i].tool, table[i].arguments, got.isError, got.text, answers[i].isError, answers[i].text)
+		}
 	}
 	return answers
 }
 
-// all is session with nothing expected of the answers. Nothing may be left.
-func (e example) all(table []asked) []answer {
+// overStdio makes the calls of a table side by side, on one connection. Nothing
+// may be left.
+func (e example) overStdio(table []asked) []answer {
 	e.t.Helper()
 	s := harness.Serve(e.t, append(e.flags, e.script)...)
 	for i, c := range table {

@@ -149,7 +149,7 @@ func TestFilesIsNotOutrun(t *testing.T) {
 	for i := range 100 {
 		table = append(table, asked{about: fmt.Sprint(i), tool: "read_file", arguments: `{"path":"turn"}`})
 	}
-	answers := theExample(t, "files").all(table)
+	answers := append(theExample(t, "files").overStdio(table), theExample(t, "files").overHTTP(table)...)
 	close(stop)
 	if err := <-stopped; err != nil {
 		t.Fatal(err)

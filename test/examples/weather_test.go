@@ -163,8 +163,9 @@ func TestWeatherIsShown(t *testing.T) {
 			t.Errorf("the service was asked %v", query)
 		}
 	}
-	if len(queries) != 2*len(table)+1 {
-		t.Errorf("%d requests for %d calls", len(queries), 2*len(table)+1)
+	// conch call, stdio and HTTP.
+	if want := 3*len(table) + 1; len(queries) != want {
+		t.Errorf("%d requests for %d calls", len(queries), want)
 	}
 	if len(seen) > 0 {
 		t.Errorf("the key is there for all to see: %q", seen)
@@ -217,10 +218,18 @@ func TestWeatherTakesACityAsAValueOnly(t *testing.T) {
 	s := startService(t)
 	canary := filepath.Join(t.TempDir(), "canary")
 	for _, city := range []string{"@/etc/passwd", "--output=" + canary, "a&key=b", "=x", "$(touch " + canary + ")", "{a,b}[1-3]", "a\nb"} {
-		theExample(t, "weather").unguarded("weather_now").call("weather_now", fmt.Sprintf(`{"city":%q}`, city))
+		before, _ := s.log()
+		theExample(t, "weather").unguarded("weather_now").session([]asked{
+			{city, "weather_now", fmt.Sprintf(`{"city":%q}`, city), true, []string{"something other than the table"}},
+		})
 		queries, _ := s.log()
-		if got := queries[len(queries)-1]; got.Get("locations") != city || got.Get("key") != key {
-			t.Errorf("for %q the service was asked %v", city, got)
+		if len(queries) != len(before)+2 {
+			t.Errorf("%d requests for one call over stdio and one over HTTP", len(queries)-len(before))
+		}
+		for _, got := range queries[len(before):] {
+			if got.Get("locations") != city || got.Get("key") != key {
+				t.Errorf("for %q the service was asked %v", city, got)
+			}
 		}
 	}
 	if exists(canary) {
