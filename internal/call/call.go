@@ -112,6 +112,9 @@ type Call struct {
 	// time, and nothing any more once Run has returned. It must not wait. Nil
 	// hears nothing.
 	Hear func(talkback.Message)
+	// Slot is for a call that may have to wait for something, and is not to be in
+	// the way of others meanwhile; nil for any other.
+	Slot *Slot
 }
 
 // toolPrefix begins the names of functions that are tools.
@@ -127,13 +130,22 @@ func (c Call) isTool() bool { return strings.HasPrefix(c.Function, toolPrefix) }
 // processes and its directory are gone. An error means that the function did not
 // run.
 func (r *Runner) Run(ctx context.Context, asked Call) (Outcome, error) {
+	lost := false
 	w, err := r.shell.Acquire(ctx)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("get a shell for %s: %w", asked.name(), err)
 	}
+	asked.Slot.begin(r.shell)
+	defer func() {
+		asked.Slot.end()
+		if lost {
+			r.shell.Lose(w)
+		} else {
+			r.shell.Release(w)
+		}
+	}()
 	dir, err := r.dirs.take()
 	if err != nil {
-		r.shell.Release(w)
 		return Outcome{}, &DirectoryError{err}
 	}
 	defer r.dirs.drop(dir)
@@ -141,18 +153,13 @@ func (r *Runner) Run(ctx context.Context, asked Call) (Outcome, error) {
 	defer r.running.Add(-1)
 	c := running{Runner: r, Call: asked, worker: w, dir: dir}
 	if err := w.Start(c.job()); err != nil {
-		r.shell.Release(w)
 		return Outcome{}, err
 	}
 	outcome := c.watch(ctx)
 	r.endOrphans(w.Session(), dir)
-	if outcome.End == Lost || outcome.Status >= signalled {
-		// One that was killed may not even have begun; whoever is next in this
-		// worker must not find its wake-up.
-		r.shell.Lose(w)
-	} else {
-		r.shell.Release(w)
-	}
+	// One that was killed may not even have begun; whoever is next in this worker
+	// must not find its wake-up.
+	lost = outcome.End == Lost || outcome.Status >= signalled
 	return outcome, nil
 }
 

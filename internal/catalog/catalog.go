@@ -28,6 +28,9 @@ type Tool struct {
 	OutputSchema json.RawMessage
 	// Description is for people.
 	Description string
+	// Requires is what clients must be able to do for the tool to be of use:
+	// elicitation, sampling, roots.
+	Requires []string
 	// Scopes is what a token must be good for to call the tool, where callers
 	// have tokens with scopes.
 	Scopes []string

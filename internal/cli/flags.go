@@ -21,6 +21,7 @@ type serverFlags struct {
 	concurrency   count
 	timeout       duration
 	maxOutput     size
+	asking        askingFlags
 	log           logFlags
 }
 
@@ -34,6 +35,7 @@ func (f *serverFlags) register(cmd *cobra.Command) {
 	flags.Var(&f.timeout, "timeout", "how long a call may take, such as 30s; 0s means as long as it likes")
 	f.maxOutput = 10 << 20
 	flags.Var(&f.maxOutput, "max-output", "how much a call may print")
+	f.asking.register(flags)
 	f.log.register(flags)
 }
 

@@ -62,7 +62,7 @@ func startServer(ctx context.Context, script string, args []string, flags server
 		return nil, err
 	}
 	s.shell, err = shell.Start(ctx, shell.Options{
-		Bash: flags.bash, Script: script, Args: args, Env: findable(self), Dir: dir, Output: os.Stderr, Talk: true,
+		Bash: flags.bash, Script: script, Args: args, Env: findable(self), Dir: dir, Output: os.Stderr, Talk: true, Parked: flags.asking.maxParked,
 		Workers: int(flags.concurrency), Lifeline: s.lifeline, Log: log,
 	})
 	if err != nil {
@@ -75,6 +75,10 @@ func startServer(ctx context.Context, script string, args []string, flags server
 	if err := s.openLog(flags.log); err != nil {
 		return nil, err
 	}
+	asking, err := flags.asking.open()
+	if err != nil {
+		return nil, err
+	}
 	limits := call.Limits{Timeout: time.Duration(flags.timeout), MaxOutput: int64(flags.maxOutput)}
 	if s.runner, err = call.NewRunner(s.shell, call.Options{Limits: limits, Tmp: s.tmpdir(), Lifeline: s.lifeline, Log: log}); err != nil {
 		return nil, err
@@ -85,7 +89,7 @@ func startServer(ctx context.Context, script string, args []string, flags server
 		Name:  strings.TrimSuffix(filepath.Base(script), filepath.Ext(script)),
 		Tools: s.tools.Read, Config: s.config.Read, Functions: s.toolFunctions,
 		Exists: func(tool string) bool { return s.shell.Script().Functions["tool_"+tool] },
-		Run:    s.observer.run(s.runner.Run), Invalid: s.observer.invalid, Limits: limits, Log: log,
+		Run:    s.observer.run(s.runner.Run), Invalid: s.observer.invalid, Limits: limits, Asking: asking, Log: log,
 	})
 	return s, nil
 }
@@ -209,6 +213,9 @@ func (s *server) toolFunctions() []string {
 // close ends the script and removes everything. What was never started has
 // nothing to close.
 func (s *server) close() {
+	if s.host != nil {
+		s.host.EndParked()
+	}
 	s.observer.close()
 	if s.shell != nil {
 		s.shell.Close()

@@ -39,13 +39,18 @@ func (h *Host) CallTool(ctx context.Context, asked engine.ToolCall) (result json
 	meta := message.ReadMeta(asked.Params)
 	c := toolCall{
 		host: h, modern: meta.Modern, revision: asked.Revision, trace: shell.Trace(asked.Trace), token: meta.Token,
-		queued: asked.Queued, send: asked.Notify,
+		queued: asked.Queued, send: asked.Notify, ask: asked.Ask, capabilities: meta.Capabilities,
 		log: func(ctx context.Context, params *mcp.LoggingMessageParams) error {
 			if meta.Modern {
 				return sendLogIf(meta.LogLevel, params, asked.Notify)
 			}
 			return sendLog(ctx, asked.Session, params)
 		},
+	}
+	if !meta.Modern {
+		c.capabilities = capabilitiesOf(asked.Session)
+	} else if h.mayAsk(c.capabilities, asked.Params) {
+		return h.attend(ctx, c, message.Text(name), asked)
 	}
 	c.talk = newTalk(ctx)
 	return c.answer(ctx, message.Text(name), message.Member(asked.Params, "arguments"))
@@ -87,12 +92,16 @@ type toolCall struct {
 	trace    shell.Trace
 	token    json.RawMessage // for telling progress; nil is none
 	// log sends a log message to a client that wants it, send a notification.
-	log    func(context.Context, *mcp.LoggingMessageParams) error
-	send   func(method string, params json.RawMessage)
-	queued func()         // called when the call begins to wait for its turn
-	talk   *talk          // what it says besides what it prints; nil where it cannot
-	tools  *catalog.Tools // the reading of the list that tool is of
-	tool   *catalog.Tool
+	log  func(context.Context, *mcp.LoggingMessageParams) error
+	send func(method string, params json.RawMessage)
+	ask  askFunc // nil where a client is not sent requests
+	// capabilities is what the client can do, a JSON object.
+	capabilities json.RawMessage
+	life         *life          // of a call that outlives the request it began with; nil of any other
+	queued       func()         // called when the call begins to wait for its turn
+	talk         *talk          // what it says besides what it prints; nil where it cannot
+	tools        *catalog.Tools // the reading of the list that tool is of
+	tool         *catalog.Tool
 }
 
 // answer finds the tool, runs it, and makes the result.
@@ -105,6 +114,9 @@ func (c toolCall) answer(ctx context.Context, name string, arguments json.RawMes
 	c.tool = c.tools.Lookup(name)
 	if c.tool == nil || !h.opts.Exists(name) {
 		return nil, invalidParams("unknown tool %q", message.Clip(name))
+	}
+	if err := c.lacks(); err != nil {
+		return nil, err
 	}
 	if c.talk != nil {
 		c.talk.call = &c
@@ -135,6 +147,12 @@ func (c toolCall) call(arguments json.RawMessage) call.Call {
 	asked := call.Call{Function: "tool_" + c.tool.Name, Arguments: arguments, Trace: c.trace}
 	if c.talk != nil {
 		asked.Hear = c.talk.hear
+	}
+	switch {
+	case c.life != nil:
+		asked.Slot = c.life.slot
+	case c.talk != nil && c.ask != nil:
+		asked.Slot = &c.talk.slot
 	}
 	return asked
 }

@@ -47,7 +47,10 @@ type Options struct {
 	// Unchecked has arguments not held against schemas, with the manner
 	// MCPServerBashSDK.
 	Unchecked bool
-	Log       *slog.Logger
+	// Asking says how calls of the stateless era ask their clients; without a
+	// Sealer they cannot.
+	Asking Asking
+	Log    *slog.Logger
 }
 
 // A Host answers the requests of any number of sessions.
@@ -60,6 +63,8 @@ type Host struct {
 	schemas map[string]*compiledSchema // by tool
 	logged  *catalog.Tools             // the reading whose problems have been logged
 	errors  map[string]string          // what is wrong with a file, by what it is, as logged
+
+	parked parked // calls that wait for their clients
 }
 
 // compiledSchema is a tool's inputSchema, compiled at its first call.
@@ -88,7 +93,7 @@ func New(opts Options) *Host {
 	}
 	opts.Version = cmp.Or(opts.Version, defaultVersion)
 	opts.CacheScope = cmp.Or(opts.CacheScope, "public")
-	h := &Host{opts: opts, errors: map[string]string{}}
+	h := &Host{opts: opts, errors: map[string]string{}, parked: parked{byID: map[string]*life{}}}
 	h.server = mcp.NewServer(&mcp.Implementation{Name: opts.Name, Version: opts.Version}, &mcp.ServerOptions{
 		// Everything the engine would say of itself is replaced below; this
 		// keeps it from refusing what it does not know of.

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/time/rate"
 
+	"github.com/conch-mcp/conch/internal/call"
 	"github.com/conch-mcp/conch/internal/message"
 	"github.com/conch-mcp/conch/internal/talkback"
 )
@@ -23,14 +24,21 @@ type talk struct {
 	call *toolCall // once its tool has been found
 	ctx  context.Context
 
-	mu         sync.Mutex
+	mu         sync.Mutex        // never held while anything is waited for
 	items      []json.RawMessage // content, in order
 	structured json.RawMessage
 	result     json.RawMessage // the whole result
 	failure    *jsonrpc.Error
-	progress   *float64 // that was told last
-	limit      *rate.Limiter
-	dropped    int
+	progress   *float64       // that was told last
+	asked      map[string]int // questions without a key, by what they ask
+
+	asking    context.Context // ends when nobody waits for answers any more
+	stop      context.CancelFunc
+	answering sync.WaitGroup
+	slot      call.Slot // of a call that asks its client at once
+	waiting   int       // questions that it waits for
+	limit     *rate.Limiter
+	dropped   int
 }
 
 // A call may tell its client this many things at once, and so many a second on
@@ -44,7 +52,16 @@ const (
 const maxItems = 10_000
 
 func newTalk(ctx context.Context) *talk {
-	return &talk{ctx: ctx, limit: rate.NewLimiter(tellingsPerSecond, tellingsAtOnce)}
+	t := &talk{ctx: ctx, limit: rate.NewLimiter(tellingsPerSecond, tellingsAtOnce), asked: map[string]int{}}
+	t.asking, t.stop = context.WithCancel(ctx)
+	return t
+}
+
+// rebind has what is told go to the client's next request.
+func (t *talk) rebind(c toolCall) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.call.send, t.call.log, t.call.token, t.call.capabilities = c.send, c.log, c.token, c.capabilities
 }
 
 // hear takes one message. What makes no sense is logged and let go.
@@ -69,6 +86,8 @@ func (t *talk) hear(m talkback.Message) {
 		}
 	case talkback.Fail:
 		ok = t.fail(m.Payload)
+	case talkback.Ask:
+		ok = t.ask(m)
 	default:
 		ok = false
 	}
@@ -158,8 +177,10 @@ func (t *talk) fail(payload json.RawMessage) bool {
 	return true
 }
 
-// close tells what had to be let go.
+// close ends what is asked, and tells what had to be let go.
 func (t *talk) close() {
+	t.stop()
+	t.answering.Wait()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.dropped > 0 {

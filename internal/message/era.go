@@ -41,6 +41,8 @@ type Meta struct {
 	Modern   bool   // the request is of the stateless era
 	Revision string // the protocolVersion of a modern request
 	LogLevel string // the logLevel of a modern request, "" when there is none
+	// Capabilities is what the client of a modern request can do, a JSON object.
+	Capabilities json.RawMessage
 	Token    json.RawMessage
 	Trace    Trace // of a request of either era
 	missing  string
@@ -86,7 +88,7 @@ func ReadMeta(params json.RawMessage) Meta {
 	case info != nil && info[0] != '{':
 		m.missing = MetaClientInfo
 	}
-	m.Revision = Text(version)
+	m.Revision, m.Capabilities = Text(version), capabilities
 	return m
 }
 

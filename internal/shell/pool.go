@@ -22,8 +22,11 @@ type pool struct {
 	closed bool
 }
 
-func newPool(most int) *pool {
-	p := &pool{most: most, turns: semaphore.NewWeighted(int64(most))}
+// newPool makes a pool in which so many may be at work at once, and as many more
+// wait as are parked.
+func newPool(turns, parked int) *pool {
+	most := turns + parked
+	p := &pool{most: most, turns: semaphore.NewWeighted(int64(turns))}
 	for slot := range most {
 		p.slots = append(p.slots, most-1-slot)
 	}

@@ -41,6 +41,7 @@ type Options struct {
 	// StderrApart has calls keep the root shell's standard error, which is a part
 	// of their output otherwise.
 	StderrApart bool
+	Parked      int               // how many more may be parked, see [Server.Park]
 	Talk        bool              // calls may say something besides what they print
 	Lifeline    *process.Lifeline // what ends the shells if this process is killed
 	Log         *slog.Logger
@@ -53,8 +54,9 @@ type Server struct {
 	lifeline *process.Lifeline
 	names    atomic.Int64
 
-	pool  *pool
-	forks atomic.Uint64 // subshells so far
+	pool   *pool
+	forks  atomic.Uint64 // subshells so far
+	parked atomic.Int64  // calls that have made room
 
 	closed     atomic.Bool
 	script     atomic.Pointer[Script]
@@ -117,10 +119,10 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 func newServer(opts Options) *Server {
 	s := &Server{
 		opts: opts, dir: opts.Dir, lifeline: opts.Lifeline,
-		pool: newPool(opts.Workers), extra: make(chan int, opts.Workers),
+		pool: newPool(opts.Workers, opts.Parked), extra: make(chan int, opts.Workers),
 	}
 	for i := range opts.Workers {
-		s.extra <- opts.Workers + i
+		s.extra <- opts.Workers + opts.Parked + i
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
@@ -276,6 +278,26 @@ func (s *Server) acquire(ctx context.Context) (*Worker, error) {
 }
 
 var errClosed = errors.New("the server is shutting down")
+
+// Park makes room for another call, while the one in some acquired worker waits
+// for something; false when as many are parked as may be.
+func (s *Server) Park() bool {
+	if s.parked.Add(1) > int64(s.opts.Parked) {
+		s.parked.Add(-1)
+		return false
+	}
+	s.pool.turns.Release(1)
+	return true
+}
+
+// Unpark takes the room back, when there is some.
+func (s *Server) Unpark(ctx context.Context) error {
+	if err := s.pool.turns.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	s.parked.Add(-1)
+	return nil
+}
 
 // Release gives a worker back after its call, or unused.
 func (s *Server) Release(w *Worker) {

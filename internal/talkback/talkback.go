@@ -41,6 +41,7 @@ const (
 type Message struct {
 	Kind    string
 	Payload json.RawMessage // one JSON document
+	Reply   Reply           // where the answer to a question goes
 }
 
 // Bounds of a message, in bytes: of a line, and of a file.
@@ -110,7 +111,16 @@ func (r *Reader) take(line string) {
 		r.ignore("it is not a kind and a JSON document")
 		return
 	}
-	r.hear(Message{Kind: kind, Payload: payload})
+	m := Message{Kind: kind, Payload: payload}
+	if kind == Ask {
+		var place struct{ Reply string }
+		if json.Unmarshal(payload, &place) != nil || !isName(place.Reply) {
+			r.ignore("it is a question without a place for the answer")
+			return
+		}
+		m.Reply = Reply{r.files + place.Reply}
+	}
+	r.hear(m)
 }
 
 func (r *Reader) ignore(format string, args ...any) {
@@ -143,11 +153,6 @@ func isName(name string) bool {
 // A Reply is where the answer to a message goes: the FIFO that its sender has
 // made beside the channel and reads.
 type Reply struct{ path string }
-
-// ReplyAt is the reply with that name, beside the channel at path.
-func ReplyAt(path, name string) (Reply, bool) {
-	return Reply{path + "." + name}, isName(name)
-}
 
 // patience is how long a sender may take to read its answer.
 const patience = 5 * time.Second

@@ -92,6 +92,7 @@ func parseTool(entry json.RawMessage) (tool *catalog.Tool, problem string) {
 	}
 	tool = &catalog.Tool{Name: name}
 	_ = json.Unmarshal(fields["description"], &tool.Description)
+	_ = json.Unmarshal(fields["requires"], &tool.Requires)
 	var ok bool
 	if tool.Scopes, ok = parseScopes(fields["scopes"]); !ok {
 		// To serve it to whoever asks would be worse.

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conch-mcp/conch/internal/talkback"
+)
+
+// newTool is what programs of a call use, in whatever language, to say more than
+// they print.
+func newTool() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "tool",
+		Short: "Say more than a tool prints, from within a call",
+		Long: `Tool is for programs that a tool runs: each of its commands does what the shell
+function of the same name does (mcp_progress, mcp_elicit, …), in any language.
+Outside of a call what is said goes nowhere, and what is asked fails.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("there is no command %q; see conch tool --help", args[0])
+			}
+			return cmd.Help()
+		},
+	}
+	cmd.AddCommand(newToolProgress(), newToolLog(), newToolEmit(), newToolElicit(), newToolSample(), newToolCancelled())
+	return cmd
+}
+
+func newToolProgress() *cobra.Command {
+	return &cobra.Command{
+		Use:   "progress CURRENT [MESSAGE [TOTAL]]",
+		Short: "Tell the client how far the call is",
+		Args:  cobra.RangeArgs(1, 3),
+		RunE: func(_ *cobra.Command, args []string) error {
+			progress := map[string]any{"progress": json.RawMessage(args[0])}
+			if len(args) > 1 {
+				progress["message"] = args[1]
+			}
+			if len(args) > 2 {
+				progress["total"] = json.RawMessage(args[2])
+			}
+			if _, err := json.Marshal(progress); err != nil {
+				return errors.New("CURRENT and TOTAL must be numbers")
+			}
+			return say(talkback.Progress, progress)
+		},
+	}
+}
+
+func newToolLog() *cobra.Command {
+	return &cobra.Command{
+		Use:   "log LEVEL LOGGER JSON",
+		Short: "Log, and tell a client that wants to hear of it",
+		Args:  cobra.ExactArgs(3),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if !json.Valid([]byte(args[2])) {
+				return errors.New("what is logged must be JSON")
+			}
+			return say(talkback.Log, map[string]any{"level": args[0], "logger": args[1], "data": json.RawMessage(args[2])})
+		},
+	}
+}
+
+func newToolCancelled() *cobra.Command {
+	return &cobra.Command{
+		Use:   "cancelled",
+		Short: "Exit with 0 once the call is being made to end, else with 1",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if sender, ok := talkback.Here(); ok && sender.IsCancelled() {
+				return nil
+			}
+			return &exitError{status: 1}
+		},
+	}
+}

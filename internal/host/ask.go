@@ -1,0 +1,243 @@
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/schema"
+	"github.com/conch-mcp/conch/internal/talkback"
+)
+
+// A question is what a call wants to know of its client: one of the requests
+// that servers make (MCP, "Elicitation", "Sampling", "Roots").
+type question struct {
+	key    string
+	method string
+	params json.RawMessage
+	reply  func(answer json.RawMessage) error
+}
+
+// parseQuestion reads a question. One that names no key gets one that is the same
+// when the call is run again, also where several are asked at once.
+func (t *talk) parseQuestion(m talkback.Message) (q question, ok bool) {
+	var asked struct {
+		Key, Method string
+		Params      json.RawMessage
+	}
+	if json.Unmarshal(m.Payload, &asked) != nil || capabilityFor(asked.Method, nil) == "" || !isObject(asked.Params) {
+		return q, false
+	}
+	q = question{key: asked.Key, method: asked.Method, params: asked.Params, reply: m.Reply.Send}
+	if q.key == "" {
+		sum := sha256.Sum256([]byte(q.method + "\x00" + string(q.params)))
+		name := hex.EncodeToString(sum[:6])
+		t.asked[name]++
+		q.key = fmt.Sprintf("q-%s-%d", name, t.asked[name])
+	}
+	return q, true
+}
+
+// answer gives the asker what the client has said.
+func (t *talk) answerWith(q question, result json.RawMessage) {
+	t.replyTo(q, json.RawMessage(`{"result":`+string(result)+`}`))
+}
+
+// refuse tells the asker that there is no answer, and why.
+func (t *talk) refuse(q question, why string) {
+	text, _ := json.Marshal(map[string]string{"error": why})
+	t.replyTo(q, text)
+}
+
+func (t *talk) replyTo(q question, answer json.RawMessage) {
+	if err := q.reply(answer); err != nil {
+		t.call.host.opts.Log.Warn("cannot hand an answer to the call", "tool", t.call.tool.Name, "err", err)
+	}
+}
+
+// attempts is how often a client of an older revision is asked that answers what
+// was not asked.
+const attempts = 3
+
+// ask asks the client, or has it asked; t.mu is held.
+func (t *talk) ask(m talkback.Message) bool {
+	q, ok := t.parseQuestion(m)
+	if !ok {
+		return false
+	}
+	c := t.call
+	switch {
+	case !declares(c.capabilities, q.method, q.params):
+		t.answering.Go(func() {
+			t.refuse(q, "the client cannot be asked this: it declares no "+capabilityFor(q.method, q.params))
+		})
+	case c.life != nil:
+		c.life.ask(q)
+	case c.ask != nil:
+		t.answering.Go(func() { t.askNow(q) })
+	default:
+		t.answering.Go(func() { t.refuse(q, "the client cannot be asked on this connection") })
+	}
+	return true
+}
+
+// askNow sends the client a request, and hands its answer to the call.
+func (t *talk) askNow(q question) {
+	t.beginWaiting()
+	result, why := t.askClient(q)
+	// Whoever has its answer goes on, and needs room for that.
+	t.endWaiting()
+	if why != "" {
+		t.refuse(q, why)
+		return
+	}
+	t.answerWith(q, result)
+}
+
+// askClient asks until the client has answered what was asked, or tells why it
+// has not.
+func (t *talk) askClient(q question) (result json.RawMessage, why string) {
+	for range attempts {
+		result, err := t.call.ask(t.asking, q.method, q.params)
+		if err != nil {
+			return nil, err.Error()
+		}
+		if q.isAnsweredBy(result) {
+			return result, ""
+		}
+	}
+	return nil, fmt.Sprintf("the client has answered %d times what was not asked", attempts)
+}
+
+// beginWaiting notes a question that the call waits for. Whoever waits for a
+// person is not to be in the way of other calls.
+func (t *talk) beginWaiting() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waiting++
+	if t.waiting == 1 {
+		t.slot.Park()
+	}
+}
+
+// endWaiting notes that a question has been answered, or will not be.
+func (t *talk) endWaiting() {
+	t.mu.Lock()
+	t.waiting--
+	last := t.waiting == 0
+	t.mu.Unlock()
+	if last {
+		_ = t.slot.Resume(t.asking)
+	}
+}
+
+// isAnsweredBy reports whether a client's answer is one: for a form that was
+// accepted, whether its content is what the form asks for.
+func (q question) isAnsweredBy(result json.RawMessage) bool {
+	if !isObject(result) {
+		return false
+	}
+	if q.method != methodElicit {
+		return true
+	}
+	switch message.Text(message.Member(result, "action")) {
+	case "decline", "cancel":
+		return true
+	case "accept":
+	default:
+		return false
+	}
+	form := message.Member(q.params, "requestedSchema")
+	if form == nil {
+		return true
+	}
+	s, err := schema.Compile(form)
+	content := message.Member(result, "content")
+	return err != nil || content != nil && s.Check(content) == ""
+}
+
+const (
+	methodElicit = "elicitation/create"
+	methodSample = "sampling/createMessage"
+	methodRoots  = "roots/list"
+)
+
+// capabilityFor is what a client must declare to be asked by a method; "" for a
+// method that asks nothing.
+func capabilityFor(method string, params json.RawMessage) string {
+	switch method {
+	case methodElicit:
+		if message.Text(message.Member(params, "mode")) == "url" {
+			return "elicitation.url"
+		}
+		return "elicitation"
+	case methodSample:
+		return "sampling"
+	case methodRoots:
+		return "roots"
+	}
+	return ""
+}
+
+// declares reports whether capabilities allow a question. An elicitation that
+// names no mode means forms.
+func declares(capabilities json.RawMessage, method string, params json.RawMessage) bool {
+	switch name := capabilityFor(method, params); name {
+	case "elicitation.url":
+		return message.Member(message.Member(capabilities, "elicitation"), "url") != nil
+	case "elicitation":
+		elicitation := message.Member(capabilities, "elicitation")
+		return elicitation != nil && (message.Member(elicitation, "form") != nil || message.Member(elicitation, "url") == nil)
+	default:
+		return message.Member(capabilities, name) != nil
+	}
+}
+
+// capabilitiesOf is what the client of a session has declared.
+func capabilitiesOf(session *mcp.ServerSession) json.RawMessage {
+	if session == nil || session.InitializeParams() == nil || session.InitializeParams().Capabilities == nil {
+		return json.RawMessage(`{}`)
+	}
+	text, err := json.Marshal(session.InitializeParams().Capabilities)
+	if err != nil {
+		return json.RawMessage(`{}`)
+	}
+	return text
+}
+
+// codeMissingCapability answers a request that needs what the client does not
+// declare.
+const codeMissingCapability = -32021
+
+// lacks tells what a tool requires of its client that it does not declare: an
+// error of the protocol's in the stateless era, nil when nothing is.
+func (c toolCall) lacks() error {
+	missing := map[string]struct{}{}
+	for _, name := range c.tool.Requires {
+		if message.Member(c.capabilities, name) == nil {
+			missing[name] = struct{}{}
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	data, _ := json.Marshal(map[string]any{"requiredCapabilities": missing})
+	code := int64(codeMissingCapability)
+	if !c.modern {
+		// The code came with that era.
+		code = message.CodeInvalidRequest
+	}
+	return &jsonrpc.Error{Code: code, Message: "The tool needs a capability that the client does not declare", Data: data}
+}
+
+var errGone = errors.New("the call is over")
+
+// askFunc sends a client a request; see [engine.ToolCall].
+type askFunc func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)

@@ -1,0 +1,254 @@
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/conch-mcp/conch/internal/call"
+	"github.com/conch-mcp/conch/internal/engine"
+	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/seal"
+)
+
+// In the stateless era a question is the answer to the request: the client asks
+// its user, and sends the request anew with what he said and the state it was
+// given (MCP 2026-07-28, "Multi round-trip requests"). The call meanwhile waits,
+// parked; where it cannot, it is ended, and begins anew with the answers it has
+// got so far.
+
+// Asking says how calls are treated that wait for their client.
+type Asking struct {
+	Sealer  *seal.Sealer
+	Timeout time.Duration // a call may be parked for so long
+	Most    int           // calls that may be parked at once; 0 parks none
+}
+
+// life is a call that may outlive the request it began with. One goroutine at a
+// time attends to it: that of the latest request.
+type life struct {
+	id        string
+	cancel    context.CancelFunc
+	questions chan question
+	done      chan struct{} // closed when result and err are there
+	result    json.RawMessage
+	err       error
+
+	talk    *talk
+	slot    *call.Slot
+	pending map[string]question        // put to the client, and not answered
+	answers map[string]json.RawMessage // that the client has given, by the question's key
+	timer   *time.Timer                // while it is parked
+}
+
+// together is how long a question waits for others that are asked at once.
+const together = 20 * time.Millisecond
+
+// maxQuestions is how many questions a call may have open.
+const maxQuestions = 64
+
+// ask has a question put to the client.
+func (l *life) ask(q question) {
+	select {
+	case l.questions <- q:
+	default:
+		l.talk.answering.Go(func() { l.talk.refuse(q, "the call asks too much at once") })
+	}
+}
+
+// parked are the calls that wait for their clients.
+type parked struct {
+	mu   sync.Mutex
+	byID map[string]*life
+}
+
+// take finds a parked call, which is not parked any more.
+func (p *parked) take(id string) *life {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.byID[id]
+	if l != nil {
+		delete(p.byID, id)
+		l.timer.Stop()
+	}
+	return l
+}
+
+// state is what a client carries from one request to the next.
+type state struct {
+	ID      string                     `json:"id"` // of the parked call
+	Answers map[string]json.RawMessage `json:"answers,omitempty"`
+}
+
+// mayAsk reports whether a call may ask something, or is the continuation of one
+// that did.
+func (h *Host) mayAsk(capabilities, params json.RawMessage) bool {
+	return h.opts.Asking.Sealer != nil && (message.Member(params, "requestState") != nil || message.Member(params, "inputResponses") != nil ||
+		slices.ContainsFunc([]string{"elicitation", "sampling", "roots"}, func(name string) bool { return message.Member(capabilities, name) != nil }))
+}
+
+// attend begins a call, or goes on with one, until it ends or asks something.
+func (h *Host) attend(ctx context.Context, c toolCall, name string, asked engine.ToolCall) (json.RawMessage, error) {
+	arguments := message.Member(asked.Params, "arguments")
+	claims := seal.Claims{Tool: "tools/call " + name, ArgumentsHash: seal.Arguments(arguments), Identity: asked.Owner}
+	var known state
+	if text := message.Member(asked.Params, "requestState"); text != nil && string(text) != "null" {
+		payload, err := h.opts.Asking.Sealer.Open(message.Text(text), claims)
+		if err != nil {
+			return nil, invalidParams("%v", err)
+		}
+		if err := json.Unmarshal(payload, &known); err != nil {
+			return nil, invalidParams("%v", seal.ErrMalformed)
+		}
+	}
+	responses := map[string]json.RawMessage{}
+	_ = json.Unmarshal(message.Member(asked.Params, "inputResponses"), &responses)
+	l := h.parked.take(known.ID)
+	if l == nil {
+		l = h.begin(ctx, c, name, arguments, known.Answers, responses)
+	} else if err := h.resume(ctx, l, c, responses); err != nil {
+		return nil, err
+	}
+	return h.await(ctx, l, c, claims)
+}
+
+// begin starts a call. What it asks that is among the answers is answered at
+// once: it has been asked before it was ended.
+func (h *Host) begin(ctx context.Context, c toolCall, name string, arguments json.RawMessage, answers, responses map[string]json.RawMessage) *life {
+	l := &life{
+		id: rand.Text(), slot: &call.Slot{}, questions: make(chan question, maxQuestions), done: make(chan struct{}),
+		pending: map[string]question{}, answers: map[string]json.RawMessage{},
+	}
+	maps.Copy(l.answers, answers)
+	maps.Copy(l.answers, responses)
+	ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	c.life, c.talk = l, newTalk(ctx)
+	l.talk = c.talk
+	go func() {
+		defer close(l.done)
+		defer h.recovered("tools/call", &l.err)
+		l.result, l.err = c.answer(ctx, name, arguments)
+	}()
+	return l
+}
+
+// resume gives a parked call its client's answers, and room to go on.
+func (h *Host) resume(ctx context.Context, l *life, c toolCall, responses map[string]json.RawMessage) error {
+	if err := l.slot.Resume(ctx); err != nil {
+		l.cancel()
+		return err
+	}
+	l.talk.rebind(c)
+	for key, q := range l.pending {
+		if r := responses[key]; r != nil && q.isAnsweredBy(r) {
+			delete(l.pending, key)
+			l.answers[key] = r
+			l.talk.answerWith(q, r)
+		}
+	}
+	return nil
+}
+
+// await waits until a call ends, or has something to ask.
+func (h *Host) await(ctx context.Context, l *life, c toolCall, claims seal.Claims) (json.RawMessage, error) {
+	var collected <-chan time.Time
+	if len(l.pending) > 0 {
+		collected = time.After(together)
+	}
+	for {
+		select {
+		case <-l.done:
+			l.cancel()
+			return l.result, l.err
+		case q := <-l.questions:
+			if known := l.answers[q.key]; known != nil && q.isAnsweredBy(known) {
+				l.talk.answerWith(q, known)
+				continue
+			}
+			delete(l.answers, q.key)
+			l.pending[q.key] = q
+			if collected == nil {
+				collected = time.After(together)
+			}
+		case <-collected:
+			return h.inputRequired(l, c, claims)
+		case <-ctx.Done():
+			l.cancel()
+			<-l.done
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// inputRequired is the result that asks, and parks the call.
+func (h *Host) inputRequired(l *life, c toolCall, claims seal.Claims) (json.RawMessage, error) {
+	payload, err := json.Marshal(state{l.id, l.answers})
+	if err != nil {
+		return nil, err
+	}
+	claims.Expires = time.Now().Add(h.opts.Asking.Timeout)
+	sealed, err := h.opts.Asking.Sealer.Seal(claims, payload)
+	if err != nil {
+		l.cancel()
+		<-l.done
+		return nil, errors.Join(errGone, err)
+	}
+	var requests fields
+	for _, key := range slices.Sorted(maps.Keys(l.pending)) {
+		q := l.pending[key]
+		var request fields
+		request.add("method", q.method)
+		request.addRaw("params", q.params)
+		requests.addRaw(key, request.object())
+	}
+	h.park(l)
+	var f fields
+	f.addRaw("inputRequests", requests.object())
+	f.add("requestState", sealed)
+	f.add("resultType", "input_required")
+	f.addRaw("_meta", json.RawMessage(`{"`+message.MetaServerInfo+`":`+string(h.serverInfo(h.configOrNone()))+`}`))
+	return f.object(), nil
+}
+
+// park keeps a call waiting for its client, or ends it where there is no room:
+// it will begin anew.
+func (h *Host) park(l *life) {
+	h.parked.mu.Lock()
+	defer h.parked.mu.Unlock()
+	if len(h.parked.byID) >= h.opts.Asking.Most {
+		l.cancel()
+		return
+	}
+	l.timer = time.AfterFunc(h.opts.Asking.Timeout, func() {
+		if h.parked.take(l.id) == l {
+			h.opts.Log.Info("a call that asked has waited too long for its answer, and is ended (--park-timeout)", "tool", l.talk.call.tool.Name)
+			h.letEnd(l)
+		}
+	})
+	h.parked.byID[l.id] = l
+	l.slot.Park()
+}
+
+// letEnd ends a call that was parked. It needs room for that, as any other.
+func (h *Host) letEnd(l *life) {
+	_ = l.slot.Resume(context.Background())
+	l.cancel()
+	<-l.done
+}
+
+// EndParked ends all parked calls, at the end of the server.
+func (h *Host) EndParked() {
+	h.parked.mu.Lock()
+	lives := slices.Collect(maps.Values(h.parked.byID))
+	h.parked.mu.Unlock()
+	for _, l := range lives {
+		if h.parked.take(l.id) == l {
+			h.letEnd(l)
+		}
+	}
+}
