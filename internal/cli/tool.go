@@ -26,7 +26,7 @@ Outside of a call what is said goes nowhere, and what is asked fails.`,
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(newToolProgress(), newToolLog(), newToolEmit(), newToolElicit(), newToolSample(), newToolCancelled())
+	cmd.AddCommand(newToolProgress(), newToolLog(), newToolEmit(), newToolElicit(), newToolSample(), newToolRoots(), newToolCancelled())
 	return cmd
 }
 

@@ -146,6 +146,20 @@ func newToolSample() *cobra.Command {
 	return cmd
 }
 
+func newToolRoots() *cobra.Command {
+	var key string
+	cmd := &cobra.Command{
+		Use:   "roots",
+		Short: "Ask the client which directories are in scope, and print its answer as JSON",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return askClient(cmd, key, "roots/list", map[string]any{})
+		},
+	}
+	cmd.Flags().StringVar(&key, "key", "", "the name of the question, where the client is to tell it apart")
+	return cmd
+}
+
 func askClient(cmd *cobra.Command, key, method string, params any) error {
 	result, err := ask(key, method, params)
 	if err != nil {
@@ -236,11 +250,11 @@ func contentItem(kind string, args []string) (map[string]any, error) {
 	return nil, fmt.Errorf("there is nothing called %q to emit; there is image, audio and resource", kind)
 }
 
-// resourceItem embeds a file, or what comes on standard input where none is
+// resourceItem embeds a file, or what comes on standard input where none or - is
 // named.
 func resourceItem(args []string) (map[string]any, error) {
 	file := "/dev/stdin"
-	if len(args) > 1 {
+	if len(args) > 1 && args[1] != "-" {
 		file = args[1]
 	}
 	data, err := os.ReadFile(file)

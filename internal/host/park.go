@@ -46,8 +46,9 @@ type life struct {
 	timer   *time.Timer                // while it is parked
 }
 
-// together is how long a question waits for others that are asked at once.
-const together = 20 * time.Millisecond
+// together is how long a question waits for the next that is asked at once. Each
+// is asked by a process that has to start; a person takes longer than that.
+const together = 75 * time.Millisecond
 
 // maxQuestions is how many questions a call may have open.
 const maxQuestions = 64
@@ -172,9 +173,7 @@ func (h *Host) await(ctx context.Context, l *life, c toolCall, claims seal.Claim
 			}
 			delete(l.answers, q.key)
 			l.pending[q.key] = q
-			if collected == nil {
-				collected = time.After(together)
-			}
+			collected = time.After(together)
 		case <-collected:
 			return h.inputRequired(l, c, claims)
 		case <-ctx.Done():

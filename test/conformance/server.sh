@@ -21,3 +21,124 @@ tool_test_reconnection() {
   sleep 1
   echo 'The answer to a client that has come back.'
 }
+
+# --- Results that are more than text ----------------------------------------
+
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+
+tool_test_image_content() { mcp_emit_image "$here/pixel.png"; }
+tool_test_audio_content() { mcp_emit_audio "$here/tone.wav" audio/wav; }
+
+tool_test_embedded_resource() {
+  mcp_emit_resource test://embedded-resource - text/plain <<<'This is an embedded resource content.'
+}
+
+tool_test_multiple_content_types() {
+  mcp_emit_text 'Multiple content types test:'
+  mcp_emit_image "$here/pixel.png"
+  mcp_emit_resource test://mixed-content-resource - application/json <<<'{"test":"data","value":123}'
+}
+
+# --- While it runs ----------------------------------------------------------
+
+tool_test_tool_with_progress() {
+  local done
+  for done in 0 50 100; do
+    mcp_progress "$done" "Completed step $done of 100" 100
+    sleep 0.05
+  done
+  echo 'The work is done.'
+}
+
+tool_test_tool_with_logging() {
+  local message
+  for message in 'Tool execution started' 'Tool processing data' 'Tool execution completed'; do
+    mcp_log_info "$message"
+    sleep 0.05
+  done
+  echo 'The work has been logged.'
+}
+
+tool_test_streaming_elicitation() {
+  mcp_progress 1 'Something is coming'
+  mcp_elicit --key user_name 'What is your name?' "$name_form" || echo 'Nobody was asked.'
+}
+
+# --- Asking -----------------------------------------------------------------
+
+name_form='{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}'
+
+tool_test_sampling() { printf 'LLM response: %s\n' "$(mcp_sample --max-tokens 100 "$arg_prompt")"; }
+
+tool_test_elicitation() {
+  printf 'User response: %s\n' "$(mcp_elicit "$arg_message" '{"type":"object","properties":{
+    "username":{"type":"string","description":"The name of the user"},
+    "email":{"type":"string","description":"The address of the user"}},"required":["username","email"]}')"
+}
+
+tool_test_elicitation_sep1034_defaults() {
+  printf 'Elicitation completed: %s\n' "$(mcp_elicit 'Please review and update the form fields with defaults' '{"type":"object","properties":{
+    "name":{"type":"string","description":"User name","default":"John Doe"},
+    "age":{"type":"integer","description":"User age","default":30},
+    "score":{"type":"number","description":"User score","default":95.5},
+    "status":{"type":"string","description":"User status","enum":["active","inactive","pending"],"default":"active"},
+    "verified":{"type":"boolean","description":"Verification status","default":true}},"required":[]}')"
+}
+
+tool_test_elicitation_sep1330_enums() {
+  printf 'Elicitation completed: %s\n' "$(mcp_elicit 'Please select options from the enum fields' '{"type":"object","properties":{
+    "untitledSingle":{"type":"string","description":"Select one option","enum":["option1","option2","option3"]},
+    "titledSingle":{"type":"string","description":"Select one option with titles","oneOf":[
+      {"const":"value1","title":"First Option"},{"const":"value2","title":"Second Option"},{"const":"value3","title":"Third Option"}]},
+    "legacyEnum":{"type":"string","description":"Select one option (legacy)","enum":["opt1","opt2","opt3"],
+      "enumNames":["Option One","Option Two","Option Three"]},
+    "untitledMulti":{"type":"array","description":"Select multiple options","minItems":1,"maxItems":3,
+      "items":{"type":"string","enum":["option1","option2","option3"]}},
+    "titledMulti":{"type":"array","description":"Select multiple options with titles","minItems":1,"maxItems":3,"items":{"anyOf":[
+      {"const":"value1","title":"First Choice"},{"const":"value2","title":"Second Choice"},{"const":"value3","title":"Third Choice"}]}}},"required":[]}')"
+}
+
+# It is refused to clients who cannot be asked.
+tool_test_missing_capability() { echo 'The client can be asked.'; }
+
+# --- Asking in the stateless era --------------------------------------------
+
+tool_test_input_required_result_elicitation() {
+  printf 'Hello: %s\n' "$(mcp_elicit --key user_name 'What is your name?' "$name_form")"
+}
+
+tool_test_input_required_result_sampling() {
+  printf 'The model says: %s\n' "$(mcp_sample --key capital_question --max-tokens 100 'What is the capital of France?')"
+}
+
+tool_test_input_required_result_list_roots() { printf 'Roots: %s\n' "$(conch_roots client_roots)"; }
+
+tool_test_input_required_result_request_state() {
+  printf 'state-ok: %s\n' "$(mcp_elicit --key confirm 'Please confirm' '{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]}')"
+}
+
+tool_test_input_required_result_tampered_state() { tool_test_input_required_result_request_state; }
+
+# Asks all at once, each in a process of its own.
+tool_test_input_required_result_multiple_inputs() {
+  mcp_elicit --key user_name 'What is your name?' "$name_form" &
+  mcp_sample --key greeting --max-tokens 50 'Generate a greeting' &
+  conch_roots client_roots &
+  wait
+}
+
+tool_test_input_required_result_multi_round() {
+  mcp_elicit --key step1 'Step 1: What is your name?' "$name_form"
+  mcp_elicit --key step2 'Step 2: What is your favorite color?' \
+    '{"type":"object","properties":{"color":{"type":"string"}},"required":["color"]}'
+  echo 'All steps are done.'
+}
+
+# Asks what it can: a model before a person.
+tool_test_input_required_result_capabilities() {
+  mcp_sample --key capital_question --max-tokens 100 'What is the capital of France?' 2>/dev/null ||
+    mcp_elicit --key user_name 'What is your name?' "$name_form" 2>/dev/null ||
+    echo 'The client cannot be asked.'
+}
+
+conch_roots() { "$CONCH_BIN" tool roots --key "$1"; }
