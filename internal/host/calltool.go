@@ -40,7 +40,7 @@ func (h *Host) CallTool(ctx context.Context, asked engine.ToolCall) (result json
 	c := toolCall{
 		host: h, modern: meta.Modern, revision: asked.Revision, trace: shell.Trace(asked.Trace), token: meta.Token,
 		queued: asked.Queued, send: asked.Notify, ask: asked.Ask, capabilities: meta.Capabilities,
-		log: func(ctx context.Context, params *mcp.LoggingMessageParams) error {
+		log: func(ctx context.Context, params logMessage) error {
 			if meta.Modern {
 				return sendLogIf(meta.LogLevel, params, asked.Notify)
 			}
@@ -58,7 +58,7 @@ func (h *Host) CallTool(ctx context.Context, asked engine.ToolCall) (result json
 
 // callTool answers tools/call for the engine.
 func (h *Host) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
-	c := toolCall{host: h, modern: isModern(req.Params.Meta), trace: traceIn(req.Params.Meta), queued: func() {}, log: func(ctx context.Context, params *mcp.LoggingMessageParams) error {
+	c := toolCall{host: h, modern: isModern(req.Params.Meta), trace: traceIn(req.Params.Meta), queued: func() {}, log: func(ctx context.Context, params logMessage) error {
 		return sendLog(ctx, req.Session, params)
 	}}
 	answer := c.answer
@@ -92,7 +92,7 @@ type toolCall struct {
 	trace    shell.Trace
 	token    json.RawMessage // for telling progress; nil is none
 	// log sends a log message to a client that wants it, send a notification.
-	log  func(context.Context, *mcp.LoggingMessageParams) error
+	log  func(context.Context, logMessage) error
 	send func(method string, params json.RawMessage)
 	ask  askFunc // nil where a client is not sent requests
 	// capabilities is what the client can do, a JSON object.
@@ -283,7 +283,7 @@ func (c toolCall) tell(ctx context.Context, level slog.Level, what string, detai
 	}
 	c.host.opts.Log.With("tool", c.tool.Name).Log(ctx, level, what, details...)
 	data := map[string]string{"tool": c.tool.Name, "message": what}
-	if err := c.log(ctx, &mcp.LoggingMessageParams{Level: mcpLevels[level], Logger: "conch", Data: data}); err != nil {
+	if err := c.log(ctx, logMessage{mcpLevels[level], "conch", data}); err != nil {
 		c.host.opts.Log.Debug("cannot send a log message to the client", "err", err)
 	}
 }

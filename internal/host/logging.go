@@ -25,29 +25,36 @@ func (h *Host) setLevel(ctx context.Context, method string, req *setLevelRequest
 	return next(ctx, method, req)
 }
 
+// logMessage is the params of notifications/message.
+type logMessage struct {
+	Level  string `json:"level"`
+	Logger string `json:"logger,omitempty"`
+	Data   any    `json:"data"`
+}
+
 // sendLog sends a log message to a client that asked for messages of its level:
 // for the session, or in a request's metadata. Others get nothing, nor does
 // anybody without a session.
-func sendLog(ctx context.Context, session *mcp.ServerSession, params *mcp.LoggingMessageParams) error {
+func sendLog(ctx context.Context, session *mcp.ServerSession, m logMessage) error {
 	if session == nil {
 		return nil
 	}
-	return session.Log(ctx, params)
+	return session.Log(ctx, &mcp.LoggingMessageParams{Level: mcp.LoggingLevel(m.Level), Logger: m.Logger, Data: m.Data})
 }
 
 // sendLogIf does the same for a request that carries its level itself, "" for
 // none, and does not go through the engine.
-func sendLogIf(asked string, params *mcp.LoggingMessageParams, notify func(method string, params json.RawMessage)) error {
-	if i := slices.Index(levels, asked); i < 0 || slices.Index(levels, string(params.Level)) < i {
+func sendLogIf(asked string, m logMessage, notify func(method string, params json.RawMessage)) error {
+	if i := slices.Index(levels, asked); i < 0 || slices.Index(levels, m.Level) < i {
 		return nil
 	}
-	text, err := json.Marshal(params)
+	text, err := json.Marshal(m)
 	if err == nil {
 		notify("notifications/message", text)
 	}
 	return err
 }
 
-var mcpLevels = map[slog.Level]mcp.LoggingLevel{
+var mcpLevels = map[slog.Level]string{
 	slog.LevelInfo: "info", slog.LevelWarn: "warning", slog.LevelError: "error",
 }

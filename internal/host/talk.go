@@ -1,7 +1,5 @@
 package host
 
-//lint:file-ignore SA1019 Logging is deprecated since revision 2026-07-28 and part of every revision before.
-
 import (
 	"context"
 	"encoding/json"
@@ -11,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/time/rate"
 
 	"github.com/conch-mcp/conch/internal/call"
@@ -156,8 +153,7 @@ func (t *talk) tellLog(payload json.RawMessage) bool {
 	if !t.allow() {
 		return true
 	}
-	params := &mcp.LoggingMessageParams{Level: mcp.LoggingLevel(l.Level), Logger: l.Logger, Data: l.Data}
-	if err := c.log(t.ctx, params); err != nil {
+	if err := c.log(t.ctx, logMessage{l.Level, l.Logger, l.Data}); err != nil {
 		c.host.opts.Log.Debug("cannot send a log message to the client", "err", err)
 	}
 	return true

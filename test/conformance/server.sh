@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # What the official conformance suite calls. The suite dictates the names, and
 # what each tool must do.
+#
+# shellcheck disable=SC2154 # Conch sets the arg_ variables
 
 tool_test_simple_text() { echo 'This is a simple text response for testing.'; }
 
@@ -42,9 +44,9 @@ tool_test_multiple_content_types() {
 # --- While it runs ----------------------------------------------------------
 
 tool_test_tool_with_progress() {
-  local done
-  for done in 0 50 100; do
-    mcp_progress "$done" "Completed step $done of 100" 100
+  local step
+  for step in 0 50 100; do
+    mcp_progress "$step" "Completed step $step of 100" 100
     sleep 0.05
   done
   echo 'The work is done.'
