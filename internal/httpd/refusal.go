@@ -46,11 +46,6 @@ func (h *Handler) Deny(w http.ResponseWriter, r *http.Request, why *Denial) {
 	h.refuse(w, r, why.refusal())
 }
 
-// Deny is [Handler.Deny] for an endpoint in the protocol's own manner.
-func Deny(w http.ResponseWriter, r *http.Request, why *Denial) {
-	(&Handler{how: plain{}}).Deny(w, r, why)
-}
-
 // refuse answers what is not taken up. The body is one of the protocol's: older
 // clients take any other for the sign of a server older than themselves.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, why *refusal) {
