@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -47,6 +48,7 @@ type dropInServer struct {
 	journal    *journal
 	limits     call.Limits
 	connection connectionFlags
+	http       httpFlags
 	workers    int
 	orders     *os.File
 	isLoop     bool // it serves the script's clients, and does not answer one request alone
@@ -83,22 +85,17 @@ func (d *dropInServer) readFlags() error {
 	var timeout duration
 	maxOutput := size(10 << 20)
 	d.connection = connectionFlags{maxLine: wire.DefaultMaxLine, drain: d.framework.drain}
-	flags := pflag.NewFlagSet("CONCH_FLAGS", pflag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.Var(&timeout, "timeout", "")
-	flags.Var(&maxOutput, "max-output", "")
-	flags.Var(&d.connection.maxLine, "max-line", "")
-	flags.Var(&d.connection.drain, "drain", "")
+	flags := d.flagSet(&timeout, &maxOutput)
 	if err := flags.Parse(strings.Fields(os.Getenv("CONCH_FLAGS"))); err != nil {
-		return fmt.Errorf("$CONCH_FLAGS: %w", conchFlagsError(err))
+		return fmt.Errorf("$CONCH_FLAGS: %w", conchFlagsError(flags, err))
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("$CONCH_FLAGS: %q is no flag; %s", flags.Arg(0), conchFlags)
+		return fmt.Errorf("$CONCH_FLAGS: %q is no flag; %s", flags.Arg(0), known(flags))
 	}
 	if maxOutput < 1 {
 		return errors.New("$CONCH_FLAGS: --max-output must be at least 1")
 	}
-	if err := d.connection.check(); err != nil {
+	if err := d.checkFlags(); err != nil {
 		return fmt.Errorf("$CONCH_FLAGS: %w", err)
 	}
 	d.limits = call.Limits{Timeout: time.Duration(timeout), MaxOutput: int64(maxOutput)}
@@ -112,25 +109,56 @@ func (d *dropInServer) readFlags() error {
 	return nil
 }
 
-const conchFlags = "there are --timeout, --max-output, --max-line and --drain"
+func (d *dropInServer) flagSet(timeout *duration, maxOutput *size) *pflag.FlagSet {
+	flags := pflag.NewFlagSet("CONCH_FLAGS", pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.SortFlags = false
+	flags.Var(timeout, "timeout", "")
+	flags.Var(maxOutput, "max-output", "")
+	flags.Var(&d.connection.maxLine, "max-line", "")
+	flags.Var(&d.connection.drain, "drain", "")
+	if d.framework.overHTTP {
+		d.http.registerTokens(flags)
+		d.http.registerLimits(flags)
+	}
+	return flags
+}
+
+func (d *dropInServer) checkFlags() error {
+	if err := d.connection.check(); err != nil || !d.framework.overHTTP {
+		return err
+	}
+	return d.http.checkValues()
+}
+
+// known tells which flags there are.
+func known(flags *pflag.FlagSet) string {
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	last := len(names) - 1
+	return fmt.Sprintf("there are %s and %s", strings.Join(names[:last], ", "), names[last])
+}
 
 // conchFlagsError adds what to write instead to an error of a flag that is not
 // for a server of the drop-in file.
-func conchFlagsError(err error) error {
+func conchFlagsError(flags *pflag.FlagSet, err error) error {
 	var unknown *pflag.NotExistError
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		return errors.New(conchFlags)
+		return errors.New(known(flags))
 	case !errors.As(err, &unknown):
 		return err
 	}
 	instead := map[string]string{
 		"concurrency": "MCP_CONCURRENCY", "tools": "MCP_TOOLS_LIST_FILE", "config": "MCP_CONFIG_FILE", "log-file": "MCP_LOG_FILE",
-	}[unknown.GetSpecifiedName()]
-	if instead != "" {
-		return fmt.Errorf("%w; the variable %s is for that; %s", err, instead, conchFlags)
 	}
-	return fmt.Errorf("%w; %s", err, conchFlags)
+	if flags.Lookup("max-body") != nil {
+		maps.Copy(instead, map[string]string{"http": "MCP_HTTP_PORT", "path": "MCP_HTTP_PATH", "allow-origin": "MCP_ALLOWED_ORIGINS"})
+	}
+	if variable := instead[unknown.GetSpecifiedName()]; variable != "" {
+		return fmt.Errorf("%w; the variable %s is for that; %s", err, variable, known(flags))
+	}
+	return fmt.Errorf("%w; %s", err, known(flags))
 }
 
 func (d *dropInServer) log() *slog.Logger { return slog.New(d.journal) }

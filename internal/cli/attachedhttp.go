@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -11,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/spf13/pflag"
 
 	"github.com/conch-mcp/conch/internal/httpd"
 	"github.com/conch-mcp/conch/internal/listen"
@@ -54,72 +51,89 @@ func (d *dropInServer) serveHTTP(ctx context.Context) error {
 	}
 	end := d.watchEnd(d.stop)
 	defer end()
-	return d.transportHTTP(ctx, settings, nil, nil)
+	n, server, err := d.newHTTP(ctx, settings)
+	if err != nil {
+		return err
+	}
+	l, err := listen.Open(ctx, listen.Options{
+		Addr: net.JoinHostPort(settings.bind, strconv.Itoa(settings.port)), Name: "$MCP_HTTP_BIND and $MCP_HTTP_PORT",
+		CertFile: d.http.certFile, KeyFile: d.http.keyFile, Log: n.log,
+	})
+	if err != nil {
+		n.endpoint.Close()
+		return err
+	}
+	n.warnOfClearText(l.Addr())
+	if !listen.IsLoopback(l.Addr()) && !d.http.guarded() {
+		d.say("WARN", "anybody who reaches "+l.Addr().String()+" can call the tools; have CONCH_FLAGS ask for tokens with --token-file")
+	}
+	d.say("INFO", "MCP HTTP server listening on "+settings.url(l.Addr(), d.http.certFile != ""))
+	return server.Serve(ctx, l)
 }
 
-// answerConnection answers the one request on standard input.
+// say tells the log, and who has started the server.
+func (d *dropInServer) say(level, text string) {
+	d.journal.write(level, text)
+	if !d.journal.toStderr {
+		fmt.Fprintln(os.Stderr, text)
+	}
+}
+
+func (s httpSettings) url(addr net.Addr, secure bool) string {
+	scheme := "http"
+	if secure {
+		scheme = "https"
+	}
+	return fmt.Sprintf("%s://%s%s", scheme, addr, s.path)
+}
+
+// answerConnection answers the one request on standard input. It waits for it no
+// longer than a server does.
 func (d *dropInServer) answerConnection(ctx context.Context) error {
 	settings, err := readHTTPSettings()
 	if err != nil {
 		return err
 	}
-	return d.transportHTTP(ctx, settings, os.Stdin, protocol())
-}
-
-// httpLimits bound a server that has no flags of its own for it; see httpFlags.
-func httpLimits() httpFlags {
-	var f httpFlags
-	f.register(pflag.NewFlagSet("", pflag.ContinueOnError))
-	return f
-}
-
-// transportHTTP serves d.host over HTTP until ctx ends; or, where in is not nil,
-// answers the one HTTP request in it on out.
-func (d *dropInServer) transportHTTP(ctx context.Context, s httpSettings, in io.Reader, out io.Writer) error {
-	limits := httpLimits()
-	log := d.log()
-	endpoint, err := httpd.New(httpd.Options{
-		Path: s.path, Server: d.host.Server(), Supported: d.host.Supported, CallTool: d.host.CallTool,
-		CheckParams: checkParams(d.host), ServerBashSDK: true, Legacy: true,
-		MaxRequests: limits.maxRequests, MaxBody: int64(limits.maxBody), MaxBodies: maxBodies,
-		ReadTimeout: time.Duration(limits.readTimeout), KeepAlive: time.Duration(limits.keepAlive),
-		SessionTimeout: time.Duration(limits.sessionTimeout), MaxSessions: limits.maxSessions, Log: log,
-	})
+	in, restore := pollableStdin()
+	defer restore()
+	// Fails for a file, which nobody has to wait for.
+	_ = in.SetReadDeadline(time.Now().Add(time.Duration(d.http.headerTimeout + d.http.readTimeout)))
+	_, server, err := d.newHTTP(ctx, settings)
 	if err != nil {
 		return err
 	}
-	conns := listen.NewConns(limits.maxConnections, log)
-	server := httpd.NewServer(httpd.ServerOptions{
-		Endpoint: endpoint, Front: s.front, Prepare: conns.Attach, Busy: conns.Busy,
-		HeaderTimeout: time.Duration(limits.headerTimeout), IdleTimeout: time.Duration(limits.idleTimeout), Log: log,
-	})
-	if in != nil {
-		return server.ServeOne(ctx, in, out)
-	}
-	address := net.JoinHostPort(s.bind, strconv.Itoa(s.port))
-	l, err := listen.Open(ctx, listen.Options{Addr: address, Log: log})
-	if err != nil {
-		endpoint.Close()
-		return fmt.Errorf("serve on MCP_HTTP_BIND and MCP_HTTP_PORT: %w", err)
-	}
-	if !listen.IsLoopback(l.Addr()) {
-		d.journal.write("WARN", "MCP_HTTP_BIND has anybody who reaches this machine call the tools, and nobody is asked for a token")
-	}
-	started := fmt.Sprintf("MCP HTTP server listening on http://%s%s", l.Addr(), s.path)
-	d.journal.write("INFO", started)
-	fmt.Fprintln(os.Stderr, started)
-	return server.Serve(ctx, l)
+	return server.ServeOne(ctx, in, protocol())
 }
 
-// front refuses what comes from web pages that MCP_ALLOWED_ORIGINS does not
+// newHTTP sets up what answers HTTP. Whoever gets a signal ends at once.
+func (d *dropInServer) newHTTP(ctx context.Context, s httpSettings) (*network, *httpd.Server, error) {
+	n := newNetwork(d.host, d.http, d.log())
+	n.flags.path, n.flags.legacy = s.path, true
+	if err := n.openGuard(ctx); err != nil {
+		return nil, nil, fmt.Errorf("$CONCH_FLAGS: %w", err)
+	}
+	opts := n.endpointOptions()
+	opts.ServerBashSDK = true
+	var err error
+	if n.endpoint, err = httpd.New(opts); err != nil {
+		return nil, nil, err
+	}
+	serverOpts := n.serverOptions()
+	serverOpts.Front = func(w http.ResponseWriter, r *http.Request) bool {
+		return n.tellMetadata(w, r) || s.refuses(n.endpoint, w, r)
+	}
+	return n, httpd.NewServer(serverOpts), nil
+}
+
+// refuses refuses what comes from web pages that MCP_ALLOWED_ORIGINS does not
 // list. Any name may lead to the server: what a page of somebody else's has a
 // browser post says which page it is, whatever name was asked for.
-func (s httpSettings) front(w http.ResponseWriter, r *http.Request) (answered bool) {
+func (s httpSettings) refuses(endpoint *httpd.Handler, w http.ResponseWriter, r *http.Request) bool {
 	origins := r.Header.Values("Origin")
 	if len(origins) == 0 || len(origins) == 1 && s.allows(origins[0]) {
 		return false
 	}
-	httpd.Deny(w, r, &httpd.Denial{Status: http.StatusForbidden, Message: "The page's origin is not among MCP_ALLOWED_ORIGINS"})
+	endpoint.Deny(w, r, &httpd.Denial{Status: http.StatusForbidden, Message: "The page's origin is not among MCP_ALLOWED_ORIGINS"})
 	return true
 }
 

@@ -36,6 +36,7 @@ type framework struct {
 	// endsAtOnce has a signal that only the script's shell has got end what is
 	// under way, and not just what comes next.
 	endsAtOnce bool
+	overHTTP   bool // its scripts serve HTTP too
 	// host makes the server's options of what is the same for all formats.
 	host func(host.Options) host.Options
 	// manner is that of the connection, or of a text that is one request.

@@ -46,26 +46,28 @@ type httpFlags struct {
 	metrics string
 }
 
+// register registers the flags of conch serve.
 func (f *httpFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.address, "http", "", "serve HTTP on this `address`: HOST:PORT, PORT, unix:PATH, or systemd for a socket it passes")
 	flags.Lookup("http").NoOptDefVal = defaultAddress
 	flags.StringVar(&f.path, "path", "/mcp", "the `path` of the endpoint")
 	flags.BoolVar(&f.legacy, "legacy", true, "serve clients of revisions before 2026-07-28 too")
-	f.registerAccess(flags)
+	f.registerTokens(flags)
+	flags.StringSliceVar(&f.allowOrigin, "allow-origin", nil, "`origins` of web pages that may send requests, such as https://app.example; * is any")
+	flags.StringSliceVar(&f.allowHost, "allow-host", nil, "`names` this server has besides localhost, such as mcp.example; * is any")
+	flags.BoolVar(&f.insecure, "insecure", false, "listen to others than this machine without asking for tokens")
 	f.registerLimits(flags)
 	flags.StringVar(&f.metrics, "metrics", "", "serve metrics for Prometheus on this `address`, and health")
 }
 
-func (f *httpFlags) registerAccess(flags *pflag.FlagSet) {
+// registerTokens registers what TLS and tokens take.
+func (f *httpFlags) registerTokens(flags *pflag.FlagSet) {
 	flags.StringVar(&f.certFile, "tls-cert", "", "the certificate for TLS, a PEM `file`; read again when it changes")
 	flags.StringVar(&f.keyFile, "tls-key", "", "the key of --tls-cert, a PEM `file`")
 	flags.StringVar(&f.tokenFile, "token-file", "", "a `file` of bearer tokens, one a line, one of which clients must send")
 	flags.StringVar(&f.issuer, "oauth-issuer", "", "the `URL` of the OAuth 2.1 authorization server whose tokens are taken")
 	flags.StringVar(&f.audience, "oauth-audience", "", "the `audience` that tokens must be meant for (default: --public-url)")
 	flags.StringVar(&f.resource, "public-url", "", "the endpoint's `URL` as clients know it (default: told by each request)")
-	flags.StringSliceVar(&f.allowOrigin, "allow-origin", nil, "`origins` of web pages that may send requests, such as https://app.example; * is any")
-	flags.StringSliceVar(&f.allowHost, "allow-host", nil, "`names` this server has besides localhost, such as mcp.example; * is any")
-	flags.BoolVar(&f.insecure, "insecure", false, "listen to others than this machine without asking for tokens")
 }
 
 func (f *httpFlags) registerLimits(flags *pflag.FlagSet) {
@@ -102,9 +104,18 @@ func (f *httpFlags) check() error {
 			return fmt.Errorf("--metrics: %w", err)
 		}
 	}
-	switch {
-	case !strings.HasPrefix(f.path, "/"):
+	if !strings.HasPrefix(f.path, "/") {
 		return fmt.Errorf("--path is %q; it must begin with /", f.path)
+	}
+	if err := f.checkValues(); err != nil {
+		return err
+	}
+	return f.checkReach()
+}
+
+// checkValues looks at the flags that have nothing to do with where is listened.
+func (f *httpFlags) checkValues() error {
+	switch {
 	case (f.certFile == "") != (f.keyFile == ""):
 		return errors.New("--tls-cert and --tls-key belong together; give both")
 	case f.maxBody < 1 || f.maxBody > math.MaxInt32:
@@ -118,7 +129,7 @@ func (f *httpFlags) check() error {
 	case f.headerTimeout == 0 || f.readTimeout == 0 || f.idleTimeout == 0:
 		return errors.New("--header-timeout, --read-timeout and --idle-timeout must be more than 0s, or slow clients would hold connections for ever")
 	}
-	return f.checkReach()
+	return nil
 }
 
 // checkReach refuses to let anybody on the network call tools.

@@ -25,7 +25,7 @@ import (
 func mcpServerBashSDK() framework {
 	return framework{
 		name: lib.MCPServerBashSDK, journal: newKeptJournal, concurrency: defaultConcurrency(), drain: duration(time.Minute),
-		stderrApart: true, endsAtOnce: true,
+		stderrApart: true, endsAtOnce: true, overHTTP: true,
 		host: func(o host.Options) host.Options {
 			o.Manner, o.Name, o.Version = host.MCPServerBashSDK, "BashMCPServer", "0.0.0"
 			o.TTLMs, o.CacheScope = defaultCaching()

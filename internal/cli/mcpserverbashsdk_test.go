@@ -81,6 +81,48 @@ func TestServersOfMCPServerBashSDKHaveDefaultsOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestFlagsOfHTTPAreForServersThatSpeakIt(t *testing.T) {
+	serverFiles(t, `{}`, `{}`)
+	t.Setenv("CONCH_FLAGS", "--max-body 1KiB --timeout 5s --token-file tokens --rate 2.5")
+	d, err := newDropInServer(mcpServerBashSDK())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.http.maxBody != 1<<10 || d.http.tokenFile != "tokens" || d.http.rate != 2.5 || d.http.maxRequests != 256 || d.limits.Timeout != 5*time.Second {
+		t.Errorf("%+v, %+v", d.http, d.limits)
+	}
+	if _, err := newDropInServer(bashMCPSDK()); err == nil || !strings.Contains(err.Error(), "unknown flag: --max-body") {
+		t.Errorf("where there is no HTTP: %v", err)
+	}
+	for flags, want := range map[string]string{
+		"--max-body 0": "--max-body", "--tls-cert c.pem": "--tls-key", "--idle-timeout 0s": "--idle-timeout", "--max-sessions x": "--max-sessions",
+		"--http :80": "MCP_HTTP_PORT", "--path /x": "MCP_HTTP_PATH", "--allow-origin *": "MCP_ALLOWED_ORIGINS", "--insecure": "--drain, --tls-cert", "-h": " and --session-timeout",
+	} {
+		t.Setenv("CONCH_FLAGS", flags)
+		_, err := newDropInServer(mcpServerBashSDK())
+		var exit *exitError
+		if !errors.As(err, &exit) || exit.status != 2 || !strings.Contains(err.Error(), "$CONCH_FLAGS") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", flags, err)
+		}
+	}
+}
+
+func TestAnOriginIsAllowedWithAnyPort(t *testing.T) {
+	s := httpSettings{origins: []string{"http://localhost", "https://app.example:8443"}}
+	for origin, want := range map[string]bool{
+		"http://localhost": true, "http://localhost:5173": true, "https://app.example:8443": true,
+		"http://localhost:": false, "http://localhost:80x": false, "http://localhost.evil.example": false, "http://localhost:80/": false,
+		"https://localhost": false, "HTTP://LOCALHOST": false, "https://app.example": false, "null": false, "": false, "http://evil@localhost": false,
+	} {
+		if got := s.allows(origin); got != want {
+			t.Errorf("%q: %t", origin, got)
+		}
+	}
+	if (httpSettings{}).allows("") {
+		t.Error("a list of none allows the empty origin")
+	}
+}
+
 func TestSettingsOfHTTPThatMakeNoSenseNameTheirVariable(t *testing.T) {
 	good := map[string]string{"MCP_HTTP_BIND": "127.0.0.1", "MCP_HTTP_PORT": "3000", "MCP_HTTP_PATH": "/mcp", "MCP_ALLOWED_ORIGINS": " http://a , ,http://b"}
 	set := func(t *testing.T) {

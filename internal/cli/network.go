@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/conch-mcp/conch/internal/access"
@@ -23,13 +24,19 @@ const maxSenders = 10_000
 
 // network is what stands between a socket and the host of a server.
 type network struct {
-	flags   httpFlags
-	log     *slog.Logger
-	guard   *access.Guard
-	origins *access.Origins
-	rate    *access.Rate
-	conns   *listen.Conns
-	scopes  func(tool string) []string
+	host     *host.Host
+	flags    httpFlags
+	log      *slog.Logger
+	guard    *access.Guard
+	origins  *access.Origins // nil where others look at them
+	rate     *access.Rate
+	conns    *listen.Conns
+	endpoint *httpd.Handler
+}
+
+func newNetwork(h *host.Host, flags httpFlags, log *slog.Logger) *network {
+	conns := listen.NewConns(flags.maxConnections, log.With("flag", "--max-connections"))
+	return &network{host: h, flags: flags, log: log, conns: conns}
 }
 
 // serveHTTP serves s on the network until ctx ends.
@@ -40,30 +47,21 @@ func serveHTTP(ctx context.Context, s *server, flags httpFlags, drain time.Durat
 		return err
 	}
 	defer l.Close()
-	n := &network{flags: flags, log: log, scopes: s.host.Scopes, conns: listen.NewConns(flags.maxConnections, log.With("flag", "--max-connections"))}
-	if err := n.open(ctx, l.Addr(), s.host.AllScopes); err != nil {
+	n := newNetwork(s.host, flags, log)
+	if err := n.open(ctx, l.Addr()); err != nil {
 		return err
 	}
-	endpoint, err := httpd.New(httpd.Options{
-		Path: flags.path, Server: s.host.Server(), Supported: s.host.Supported, CallTool: s.host.CallTool,
-		CheckParams: checkParams(s.host), Admit: n.admit, Legacy: flags.legacy,
-		MaxRequests: flags.maxRequests, MaxBody: int64(flags.maxBody), MaxBodies: maxBodies,
-		ReadTimeout: time.Duration(flags.readTimeout), KeepAlive: time.Duration(flags.keepAlive),
-		SessionTimeout: time.Duration(flags.sessionTimeout), MaxSessions: flags.maxSessions, Log: log,
-	})
-	if err != nil {
+	if n.endpoint, err = httpd.New(n.endpointOptions()); err != nil {
 		return err
 	}
-	server := httpd.NewServer(httpd.ServerOptions{
-		Endpoint: endpoint, Front: n.front, Prepare: n.conns.Attach, Busy: n.conns.Busy, Seen: s.observer.seen,
-		HeaderTimeout: time.Duration(flags.headerTimeout), IdleTimeout: time.Duration(flags.idleTimeout),
-		Drain: drain, Log: log,
-	})
+	opts := n.serverOptions()
+	opts.Front, opts.Seen, opts.Drain = n.front, s.observer.seen, drain
+	server := httpd.NewServer(opts)
 	if flags.metrics != "" {
-		s.observer.startMetrics(s.shell, endpoint, n.conns)
+		s.observer.startMetrics(s.shell, n.endpoint, n.conns)
 		stop, err := s.observer.serveMetrics(ctx, flags.metrics, server)
 		if err != nil {
-			endpoint.Close()
+			n.endpoint.Close()
 			return err
 		}
 		defer stop()
@@ -72,15 +70,32 @@ func serveHTTP(ctx context.Context, s *server, flags httpFlags, drain time.Durat
 	return server.Serve(ctx, l)
 }
 
+// endpointOptions are those of an endpoint for the host.
+func (n *network) endpointOptions() httpd.Options {
+	return httpd.Options{
+		Path: n.flags.path, Server: n.host.Server(), Supported: n.host.Supported, CallTool: n.host.CallTool,
+		CheckParams: checkParams(n.host), Admit: n.admit, Legacy: n.flags.legacy,
+		MaxRequests: n.flags.maxRequests, MaxBody: int64(n.flags.maxBody), MaxBodies: maxBodies,
+		ReadTimeout: time.Duration(n.flags.readTimeout), KeepAlive: time.Duration(n.flags.keepAlive),
+		SessionTimeout: time.Duration(n.flags.sessionTimeout), MaxSessions: n.flags.maxSessions, Log: n.log,
+	}
+}
+
+// serverOptions are those of a server before the endpoint.
+func (n *network) serverOptions() httpd.ServerOptions {
+	return httpd.ServerOptions{
+		Endpoint: n.endpoint, Prepare: n.conns.Attach, Busy: n.conns.Busy,
+		HeaderTimeout: time.Duration(n.flags.headerTimeout), IdleTimeout: time.Duration(n.flags.idleTimeout), Log: n.log,
+	}
+}
+
 // open sets up who may speak on a socket.
-func (n *network) open(ctx context.Context, addr net.Addr, scopes func() []string) (err error) {
+func (n *network) open(ctx context.Context, addr net.Addr) (err error) {
 	loopback := listen.IsLoopback(addr)
 	if !loopback && !n.flags.guarded() && !n.flags.insecure {
 		return fmt.Errorf("the socket at %s can be reached from other machines: ask for tokens with --token-file or --oauth-issuer, or say --insecure", addr)
 	}
-	if !loopback && n.flags.guarded() && n.flags.certFile == "" {
-		n.log.Warn("tokens travel in the clear, unless something in front of this server speaks TLS (--tls-cert)")
-	}
+	n.warnOfClearText(addr)
 	allowHost := n.flags.allowHost
 	if addr.Network() == "unix" {
 		allowHost = []string{"*"}
@@ -88,9 +103,20 @@ func (n *network) open(ctx context.Context, addr net.Addr, scopes func() []strin
 	if n.origins, err = access.NewOrigins(n.flags.allowOrigin, allowHost, loopback); err != nil {
 		return err
 	}
+	return n.openGuard(ctx)
+}
+
+func (n *network) warnOfClearText(addr net.Addr) {
+	if !listen.IsLoopback(addr) && n.flags.guarded() && n.flags.certFile == "" {
+		n.log.Warn("tokens travel in the clear, unless something in front of this server speaks TLS (--tls-cert)")
+	}
+}
+
+// openGuard sets up who is asked for what, and how often one may ask.
+func (n *network) openGuard(ctx context.Context) (err error) {
 	n.guard, err = access.New(ctx, access.Options{
 		TokenFile: n.flags.tokenFile, Issuer: n.flags.issuer, Audience: n.flags.audience,
-		Resource: n.flags.resource, Path: n.flags.path, Scopes: scopes, Log: n.log,
+		Resource: n.flags.resource, Path: n.flags.path, Scopes: n.host.AllScopes, Log: n.log,
 	})
 	n.rate = access.NewRate(n.flags.rate, n.flags.burst, maxSenders)
 	return err
@@ -99,17 +125,23 @@ func (n *network) open(ctx context.Context, addr net.Addr, scopes func() []strin
 // front refuses what comes from strange web pages, and answers what is none of
 // the endpoint's business.
 func (n *network) front(w http.ResponseWriter, r *http.Request) (answered bool) {
-	for _, path := range n.guard.MetadataPaths() {
-		if r.URL.Path == path {
-			n.guard.Metadata().ServeHTTP(w, r)
-			return true
-		}
+	if n.tellMetadata(w, r) {
+		return true
 	}
 	if err := n.origins.Check(r); err != nil {
-		httpd.Deny(w, r, &httpd.Denial{Status: http.StatusForbidden, Message: err.Error()})
+		n.endpoint.Deny(w, r, &httpd.Denial{Status: http.StatusForbidden, Message: err.Error()})
 		return true
 	}
 	return n.origins.CORS(w, r)
+}
+
+// tellMetadata tells clients where tokens are to be had.
+func (n *network) tellMetadata(w http.ResponseWriter, r *http.Request) (answered bool) {
+	if !slices.Contains(n.guard.MetadataPaths(), r.URL.Path) {
+		return false
+	}
+	n.guard.Metadata().ServeHTTP(w, r)
+	return true
 }
 
 // admit tells why a request may not be sent, by who sends it.
@@ -122,7 +154,7 @@ func (n *network) admit(r *http.Request) (httpd.Sender, *httpd.Denial) {
 		return httpd.Sender{}, &httpd.Denial{Status: http.StatusTooManyRequests, Message: "Too many requests (--rate)", RetryAfter: later}
 	}
 	return httpd.Sender{Name: nameOf(id), Permit: func(tool string) *httpd.Denial {
-		required := n.scopes(tool)
+		required := n.host.Scopes(tool)
 		if len(id.Lacks(required)) == 0 {
 			return nil
 		}

@@ -25,9 +25,18 @@ type answer struct {
 	prime     bool          // an event without a message comes first, for its id
 }
 
+// said is how something was answered.
+type said int
+
+const (
+	nothing  said = iota // ctx had ended, and not even a status was written
+	document             // one JSON document
+	events               // a stream
+)
+
 // write answers with one JSON document if all that is said is replies, and they
 // come in time. Else it answers with a stream of events.
-func (a answer) write(ctx context.Context) (document bool) {
+func (a answer) write(ctx context.Context) said {
 	patience := time.NewTimer(a.patience)
 	defer patience.Stop()
 	for {
@@ -35,18 +44,18 @@ func (a answer) write(ctx context.Context) (document bool) {
 		switch {
 		case v.told:
 			a.events(ctx, 0)
-			return false
+			return events
 		case v.ended:
 			a.document(v.events)
-			return true
+			return document
 		}
 		select {
 		case <-v.changed:
 		case <-patience.C:
 			a.events(ctx, 0)
-			return false
+			return events
 		case <-ctx.Done():
-			return false
+			return nothing
 		}
 	}
 }

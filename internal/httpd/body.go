@@ -5,6 +5,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -68,8 +69,10 @@ func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) (body []byte,
 		why = tooLarge
 	case errors.Is(err, errNoRoom):
 		why = busy("The server holds too much already")
-	default:
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		why = refused(http.StatusRequestTimeout, "The body did not arrive whole in time (--read-timeout)")
+	default:
+		why = refused(http.StatusBadRequest, "The body is not whole: it ends early, or its chunks are malformed")
 	}
 	in.release()
 	return nil, nil, why

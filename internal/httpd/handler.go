@@ -102,7 +102,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !h.how.asksOfHTTP() && !h.takes(r):
 		h.refuseMethod(w, r)
 	case r.URL.Path != h.opts.Path:
-		refuse(w, r, refused(http.StatusNotFound, "There is nothing here; the endpoint is %s", h.opts.Path))
+		h.refuse(w, r, refused(http.StatusNotFound, "There is nothing here; the endpoint is %s", h.opts.Path))
 	case r.Method == http.MethodPost:
 		h.admitted(w, r, h.post)
 	case h.inSession(r) && r.Method == http.MethodGet:
@@ -121,7 +121,7 @@ func (h *Handler) takes(r *http.Request) bool {
 
 func (h *Handler) refuseMethod(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Allow", h.allowed())
-	refuse(w, r, refused(http.StatusMethodNotAllowed, "%s is not allowed here", message.Clip(r.Method)))
+	h.refuse(w, r, refused(http.StatusMethodNotAllowed, "%s is not allowed here", message.Clip(r.Method)))
 }
 
 // admitted has a request answered, if its sender may send one.
@@ -129,7 +129,7 @@ func (h *Handler) admitted(w http.ResponseWriter, r *http.Request, serve http.Ha
 	if h.opts.Admit != nil {
 		sender, why := h.opts.Admit(r)
 		if why != nil {
-			Deny(w, r, why)
+			h.Deny(w, r, why)
 			return
 		}
 		requestOf(r.Context()).sender = sender
@@ -158,17 +158,17 @@ func (h *Handler) allowed() string {
 // 2025-03-26 a batch of them.
 func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	if why := h.checkPost(r); why != nil {
-		refuse(w, r, why)
+		h.refuse(w, r, why)
 		return
 	}
 	body, release, why := h.readBody(w, r)
 	if why != nil {
-		refuse(w, r, why)
+		h.refuse(w, r, why)
 		return
 	}
 	defer release()
 	if !h.takeSlot() {
-		refuse(w, r, busy("The server has as many requests as it takes at once (--max-requests)"))
+		h.refuse(w, r, busy("The server has as many requests as it takes at once (--max-requests)"))
 		return
 	}
 	defer h.giveSlot()
@@ -191,7 +191,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if why := h.take(r, m); why != nil {
-		refuse(w, r, why)
+		h.refuse(w, r, why)
 		return
 	}
 	h.message(w, r, m)

@@ -25,7 +25,7 @@ func (h *Handler) serveLegacy(w http.ResponseWriter, r *http.Request, m message.
 	}
 	s, why := h.sessionOf(r)
 	if why != nil {
-		refuse(w, r, why)
+		h.refuse(w, r, why)
 		return
 	}
 	defer s.release()
@@ -47,7 +47,7 @@ func (h *Handler) takeBatch(w http.ResponseWriter, r *http.Request, elements []j
 	}
 	s, why := h.sessionOf(r)
 	if why != nil {
-		refuse(w, r, why)
+		h.refuse(w, r, why)
 		return true
 	}
 	defer s.release()
@@ -109,7 +109,7 @@ func (h *Handler) startPermitted(r *http.Request, s *session, st *stream, m mess
 func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m message.Message) {
 	s, why := h.sessions.open(ownerOf(r))
 	if why != nil {
-		refuse(w, r, why)
+		h.refuse(w, r, why)
 		return
 	}
 	defer s.release()
@@ -139,28 +139,36 @@ func (h *Handler) sessionOf(r *http.Request) (*session, *refusal) {
 	}
 	s := h.sessions.find(ids[0], ownerOf(r))
 	if s == nil {
-		return nil, refused(http.StatusNotFound, "There is no such session any more; initialize begins a new one")
+		return nil, h.noSession()
 	}
 	return s, nil
+}
+
+// noSession is why nothing is asked in a session that has ended.
+func (h *Handler) noSession() *refusal {
+	if h.draining.Load() {
+		return shuttingDown()
+	}
+	return refused(http.StatusNotFound, "There is no such session any more; initialize begins a new one")
 }
 
 // get reads what a session says unasked, or goes on with a stream that broke
 // off.
 func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	if !accepts(r.Header, "text/event-stream") {
-		refuse(w, r, refused(http.StatusNotAcceptable, "Accept must have text/event-stream"))
+		h.refuse(w, r, refused(http.StatusNotAcceptable, "Accept must have text/event-stream"))
 		return
 	}
 	s, why := h.sessionOf(r)
 	if why != nil {
-		refuse(w, r, why)
+		h.refuse(w, r, why)
 		return
 	}
 	defer s.release()
 	taken(r)
 	st, from, why := s.resume(r.Header.Values(headerEventID))
 	if why != nil {
-		refuse(w, r, why)
+		h.refuse(w, r, why)
 		return
 	}
 	ctx, cancel := s.while(r.Context())
@@ -172,7 +180,7 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) delete(w http.ResponseWriter, r *http.Request) {
 	s, why := h.sessionOf(r)
 	if why != nil {
-		refuse(w, r, why)
+		h.refuse(w, r, why)
 		return
 	}
 	defer s.release()

@@ -69,6 +69,10 @@ type serverBashSDK struct{ manner.ServerBashSDK }
 func (s serverBashSDK) judge(text []byte) (message.Message, *message.Error) { return s.Judge(text) }
 
 func (s serverBashSDK) gate(header http.Header, m message.Message, meta message.Meta, supported []string) *message.Error {
+	if m.Method == "initialize" && !meta.Modern && !saysModern(header) {
+		// Its client knows nothing of the headers either.
+		return s.Gate(m, meta, supported)
+	}
 	revision := meta.Revision
 	if m.Method == "server/discover" && revision == "" {
 		// It need not say which it wants.

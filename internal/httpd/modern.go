@@ -19,7 +19,7 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m message.
 		return
 	}
 	if !h.sessions.begin(nil) {
-		refuse(w, r, shuttingDown())
+		h.refuse(w, r, shuttingDown())
 		return
 	}
 	defer h.sessions.done(nil)
@@ -34,7 +34,11 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m message.
 		m.Params = h.how.heeded(m, true)
 		st.reply(h.ask(ctx, h.modern, m, st))
 	}()
-	answer{w: w, stream: st, patience: h.opts.KeepAlive, keepAlive: h.opts.KeepAlive}.write(ctx)
+	how := answer{w: w, stream: st, patience: h.opts.KeepAlive, keepAlive: h.opts.KeepAlive}.write(ctx)
+	if how == nothing {
+		// Who has left does not get it.
+		h.refuse(w, r, shuttingDown())
+	}
 	cancel()
 	<-done
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -12,12 +13,16 @@ import (
 	"time"
 )
 
+// tooLarge is how much is read of a request beside its body: more than a header
+// may have, so that one which has more is told so.
+const tooLarge = 2 * maxHeader
+
 // ServeOne answers the one HTTP request on in, as a program that is started for
 // each connection does, and closes the endpoint.
 func (s *Server) ServeOne(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer s.opts.Endpoint.Close()
 	conn := &oneConn{out: out, closed: make(chan struct{}), late: make(chan struct{})}
-	conn.text, conn.whole = readOne(in, int64(maxHeader)+s.opts.Endpoint.opts.MaxBody+1)
+	conn.text, conn.broken = readOne(in, tooLarge+s.opts.Endpoint.opts.MaxBody)
 	server := &http.Server{
 		Handler: s, MaxHeaderBytes: maxHeader, ErrorLog: s.errorLog(),
 		BaseContext: func(net.Listener) context.Context { return ctx },
@@ -30,15 +35,15 @@ func (s *Server) ServeOne(ctx context.Context, in io.Reader, out io.Writer) erro
 	return conn.failed
 }
 
-// readOne reads a request, and tells whether it is one and whole.
-func readOne(in io.Reader, most int64) (text *bytes.Buffer, whole bool) {
+// readOne reads a request, and tells what keeps it from being one and whole.
+func readOne(in io.Reader, most int64) (text *bytes.Buffer, broken error) {
 	text = &bytes.Buffer{}
 	r, err := http.ReadRequest(bufio.NewReader(io.TeeReader(io.LimitReader(in, most), text)))
 	if err != nil {
-		return text, false
+		return text, err
 	}
 	_, err = io.Copy(io.Discard, r.Body)
-	return text, err == nil
+	return text, err
 }
 
 // oneConn is the connection a request has come on. It stays open after the end
@@ -46,7 +51,7 @@ func readOne(in io.Reader, most int64) (text *bytes.Buffer, whole bool) {
 // its client, and who asks in a pipe closes it behind the request.
 type oneConn struct {
 	text   *bytes.Buffer
-	whole  bool
+	broken error // what keeps the text from being a whole request
 	out    io.Writer
 	failed error // what writing came to
 
@@ -60,8 +65,13 @@ type oneConn struct {
 
 // Read implements [net.Conn].
 func (c *oneConn) Read(p []byte) (int, error) {
-	if c.text.Len() > 0 || !c.whole {
+	switch {
+	case c.text.Len() > 0:
 		return c.text.Read(p)
+	case errors.Is(c.broken, os.ErrDeadlineExceeded):
+		return 0, os.ErrDeadlineExceeded
+	case c.broken != nil:
+		return 0, io.EOF
 	}
 	c.mu.Lock()
 	late := c.late

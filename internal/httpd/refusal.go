@@ -42,16 +42,18 @@ func (d *Denial) refusal() *refusal {
 }
 
 // Deny answers a request that is not for its sender to make.
-func Deny(w http.ResponseWriter, r *http.Request, why *Denial) { refuse(w, r, why.refusal()) }
+func (h *Handler) Deny(w http.ResponseWriter, r *http.Request, why *Denial) {
+	h.refuse(w, r, why.refusal())
+}
 
 // refuse answers what is not taken up. The body is one of the protocol's: older
 // clients take any other for the sign of a server older than themselves.
-func refuse(w http.ResponseWriter, r *http.Request, why *refusal) {
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, why *refusal) {
 	if why.retry > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int((why.retry+time.Second-1)/time.Second)))
 	}
 	if why.challenge != "" {
 		w.Header().Set("WWW-Authenticate", why.challenge)
 	}
-	writeJSON(w, why.status, message.ErrorReply(&message.Error{Code: why.code, Message: why.text}, nullIDs(r.Header)))
+	h.fail(w, r, why.status, &message.Error{Code: why.code, Message: why.text})
 }

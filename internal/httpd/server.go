@@ -29,7 +29,7 @@ type ServerOptions struct {
 
 	HeaderTimeout time.Duration // for the header of a request to arrive
 	IdleTimeout   time.Duration // for the next request on a connection
-	Drain         time.Duration // what is at work may take once the server ends
+	Drain         time.Duration // what is at work may take once the server ends; 0 ends it at once
 	Log           *slog.Logger
 }
 
@@ -103,7 +103,7 @@ func (s *Server) end(ctx context.Context, server *http.Server) {
 		_ = server.Shutdown(closed)
 	}()
 	drain, stop := context.WithTimeout(ctx, s.opts.Drain)
-	if !s.opts.Endpoint.Drain(drain) {
+	if !s.opts.Endpoint.Drain(drain) && s.opts.Drain > 0 {
 		s.opts.Log.Warn("calls took too long; they are stopped (--drain)")
 	}
 	stop()

@@ -185,8 +185,11 @@ func (s *session) answer(w http.ResponseWriter, r *http.Request, st *stream, bat
 	}
 	ctx, cancel := s.while(r.Context())
 	defer cancel()
-	if a.write(ctx) {
+	switch a.write(ctx) {
+	case document:
 		s.forget(st)
+	case nothing:
+		s.handler.refuse(w, r, s.handler.noSession())
 	}
 	s.trim()
 }

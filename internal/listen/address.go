@@ -31,8 +31,10 @@ type address struct {
 // Check says what is wrong with the value of --http, as far as that can be
 // told without opening it.
 func Check(addr string) error {
-	_, err := parse(addr)
-	return err
+	if _, err := parse(addr); err != nil {
+		return Options{Addr: addr}.atAddr(err)
+	}
+	return nil
 }
 
 // Loopback tells whether only this machine can reach what will listen on addr.
@@ -66,14 +68,6 @@ func IsLoopback(a net.Addr) bool {
 }
 
 func parse(addr string) (address, error) {
-	a, err := parseForm(addr)
-	if err != nil {
-		return address{}, atAddr(addr, err)
-	}
-	return a, nil
-}
-
-func parseForm(addr string) (address, error) {
 	if addr == networkSystemd {
 		return address{network: networkSystemd}, nil
 	}

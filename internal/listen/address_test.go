@@ -118,6 +118,7 @@ func FuzzAddress(f *testing.F) {
 	f.Fuzz(func(t *testing.T, addr string) {
 		a, err := parse(addr)
 		if err != nil {
+			err = Check(addr)
 			if !strings.HasPrefix(err.Error(), "--http ") || len(err.Error()) > 2000 || Loopback(addr) {
 				t.Fatalf("%q: %v", addr, err)
 			}

@@ -6,6 +6,7 @@
 package listen
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -22,6 +23,8 @@ type Options struct {
 	// Addr is HOST:PORT, :PORT for all of the machine's addresses, PORT for
 	// 127.0.0.1:PORT, unix:PATH, or systemd for the socket that systemd passed.
 	Addr string
+	// Name is what Addr is called where it is at fault; "" is --http.
+	Name string
 	// CertFile and KeyFile are in PEM and ask for TLS. Both are given or neither.
 	CertFile, KeyFile string
 	// Log is told what happens to the certificate and to sockets; nil for nobody.
@@ -39,7 +42,7 @@ func Open(ctx context.Context, opts Options) (net.Listener, error) {
 	}
 	a, err := parse(opts.Addr)
 	if err != nil {
-		return nil, err
+		return nil, opts.atAddr(err)
 	}
 	// First, since nothing has to be undone when it fails.
 	config, err := tlsConfig(opts)
@@ -48,13 +51,13 @@ func Open(ctx context.Context, opts Options) (net.Listener, error) {
 	}
 	l, err := a.listen(ctx, opts.Log)
 	if err != nil {
-		return nil, atAddr(opts.Addr, err)
+		return nil, opts.atAddr(err)
 	}
 	// What may be served without further ado depends on it, and how a name is
 	// resolved is up to the machine.
 	if Loopback(opts.Addr) && !IsLoopback(l.Addr()) {
 		l.Close()
-		return nil, atAddr(opts.Addr, fmt.Errorf("this machine takes it for %s, which others can reach; give 127.0.0.1 or [::1]", l.Addr()))
+		return nil, opts.atAddr(fmt.Errorf("this machine takes it for %s, which others can reach; give 127.0.0.1 or [::1]", l.Addr()))
 	}
 	if config == nil {
 		return l, nil
@@ -89,9 +92,9 @@ func explain(err error) error {
 	return err
 }
 
-// atAddr puts the flag and its value before what is wrong with it.
-func atAddr(addr string, err error) error {
-	return fmt.Errorf("--http %.200q: %w", addr, err)
+// atAddr puts the name and the value of an address before what is wrong with it.
+func (o Options) atAddr(err error) error {
+	return fmt.Errorf("%s %.200q: %w", cmp.Or(o.Name, "--http"), o.Addr, err)
 }
 
 // cause takes the path off an error that is told with the path already.

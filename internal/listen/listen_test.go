@@ -45,6 +45,13 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
+func TestAnAddressIsCalledByItsName(t *testing.T) {
+	_, err := Open(t.Context(), Options{Addr: "nonsense", Name: "$ADDRESS"})
+	if err == nil || !strings.HasPrefix(err.Error(), `$ADDRESS "nonsense": `) {
+		t.Errorf("%v", err)
+	}
+}
+
 func greeter() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
 }

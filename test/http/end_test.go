@@ -1,6 +1,8 @@
 package http_test
 
 import (
+	"fmt"
+	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -65,5 +67,31 @@ func TestCallsThatTakeTooLongAreStoppedAtTheEnd(t *testing.T) {
 	e.terminate()
 	if !exists(file) || !strings.Contains(e.Stderr(), "--drain") {
 		t.Errorf("the log is %s", e.Stderr())
+	}
+}
+
+func TestCallsThatAreStoppedAreAnsweredWhereNothingHasBeenSaid(t *testing.T) {
+	e := serve(t, "--drain", "100ms")
+	file := filepath.Join(t.TempDir(), "f")
+	r := modernRequest("1", "tools/call", fmt.Sprintf(`"name":"wait","arguments":{"file":%q}`, file), nil).request(t.Context(), e)
+	type answer struct {
+		*http.Response
+		error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		resp, err := http.DefaultClient.Do(r)
+		answers <- answer{resp, err}
+	}()
+	awaitFile(t, file)
+	e.terminate()
+	got := <-answers
+	if got.error != nil {
+		t.Fatal(got.error)
+	}
+	defer got.Body.Close()
+	body, err := io.ReadAll(got.Body)
+	if err != nil || got.StatusCode != 503 || got.Header.Get("Retry-After") == "" || !strings.Contains(string(body), "shutting down") {
+		t.Errorf("%d, %s, %v", got.StatusCode, body, err)
 	}
 }
