@@ -93,13 +93,14 @@ func TestAClientAllOfWhoseRootsAreRefusedHasNone(t *testing.T) {
 }
 
 func TestAClientThatNamesTooManyRoots(t *testing.T) {
-	top := tree(t, "a/")
+	top := tree(t, "a/", "b/", "c/")
 	var named []roots.ClientRoot
 	for range 100_000 {
 		named = append(named, roots.ClientRoot{URI: "file://" + top + "/a"})
 	}
+	named[999].URI, named[1000].URI = "file://"+top+"/b", "file://"+top+"/c"
 	set, problems := roots.FromClient(named)
-	wantPaths(t, set, top+"/a")
+	wantPaths(t, set, top+"/a", top+"/b")
 	if len(problems) != 1 || !strings.Contains(problems[0], "100000 roots") {
 		t.Errorf("%q", problems)
 	}

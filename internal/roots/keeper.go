@@ -2,7 +2,6 @@ package roots
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -216,7 +215,7 @@ func (k *Keeper) ask() ([]ClientRoot, error) {
 	})
 	select {
 	case a := <-answers:
-		if !errors.Is(a.err, context.DeadlineExceeded) {
+		if ctx.Err() == nil {
 			return a.named, a.err
 		}
 	case <-ctx.Done():
