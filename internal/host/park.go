@@ -226,28 +226,23 @@ func (h *Host) park(l *life) {
 	l.timer = time.AfterFunc(h.opts.Asking.Timeout, func() {
 		if h.parked.take(l.id) == l {
 			h.opts.Log.Info("a call that asked has waited too long for its answer, and is ended (--park-timeout)", "tool", l.talk.call.tool.Name)
-			h.letEnd(l)
+			l.cancel()
 		}
 	})
 	h.parked.byID[l.id] = l
 	l.slot.Park()
 }
 
-// letEnd ends a call that was parked. It needs room for that, as any other.
-func (h *Host) letEnd(l *life) {
-	_ = l.slot.Resume(context.Background())
-	l.cancel()
-	<-l.done
-}
-
-// EndParked ends all parked calls, at the end of the server.
+// EndParked ends all parked calls, at the end of the server, and waits for their
+// ends.
 func (h *Host) EndParked() {
 	h.parked.mu.Lock()
 	lives := slices.Collect(maps.Values(h.parked.byID))
 	h.parked.mu.Unlock()
 	for _, l := range lives {
-		if h.parked.take(l.id) == l {
-			h.letEnd(l)
-		}
+		l.cancel()
+	}
+	for _, l := range lives {
+		<-l.done
 	}
 }
