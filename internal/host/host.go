@@ -64,7 +64,8 @@ type Host struct {
 	logged  *catalog.Tools             // the reading whose problems have been logged
 	errors  map[string]string          // what is wrong with a file, by what it is, as logged
 
-	parked parked // calls that wait for their clients
+	parked parked         // calls that wait for their clients
+	lives  sync.WaitGroup // calls that outlive the requests they began with
 }
 
 // compiledSchema is a tool's inputSchema, compiled at its first call.

@@ -130,11 +130,11 @@ func (h *Host) begin(ctx context.Context, c toolCall, name string, arguments jso
 	ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	c.life, c.talk = l, newTalk(ctx)
 	l.talk = c.talk
-	go func() {
+	h.lives.Go(func() {
 		defer close(l.done)
 		defer h.recovered("tools/call", &l.err)
 		l.result, l.err = c.answer(ctx, name, arguments)
-	}()
+	})
 	return l
 }
 
@@ -233,8 +233,8 @@ func (h *Host) park(l *life) {
 	l.slot.Park()
 }
 
-// EndParked ends all parked calls, at the end of the server, and waits for their
-// ends.
+// EndParked ends all parked calls, at the end of the server, and waits until no
+// call goes on by itself.
 func (h *Host) EndParked() {
 	h.parked.mu.Lock()
 	lives := slices.Collect(maps.Values(h.parked.byID))
@@ -242,7 +242,5 @@ func (h *Host) EndParked() {
 	for _, l := range lives {
 		l.cancel()
 	}
-	for _, l := range lives {
-		<-l.done
-	}
+	h.lives.Wait()
 }
