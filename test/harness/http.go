@@ -1,0 +1,127 @@
+package harness
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Revisions of the protocol.
+const (
+	Modern       = "2026-07-28"
+	NewestLegacy = "2025-11-25"
+)
+
+// An Endpoint is a running conch serve --http.
+type Endpoint struct {
+	*Server
+	Addr string // HOST:PORT
+	Path string // of the endpoint
+}
+
+var listening = regexp.MustCompile(`listening"? "?address"?[=:]"?([^\s"]+)"?[ ,]"?path"?[=:]"?([^\s"]+)`)
+
+// ServeHTTP starts "conch serve --http" on a port of 127.0.0.1 that is free.
+func ServeHTTP(t testing.TB, args ...string) *Endpoint {
+	t.Helper()
+	e := &Endpoint{Server: Serve(t, append([]string{"--http=127.0.0.1:0"}, args...)...)}
+	Eventually(t, Deadline, "the server listens", func() bool {
+		found := listening.FindStringSubmatch(strings.ReplaceAll(e.Stderr(), `",`, `" `))
+		if found != nil {
+			e.Addr, e.Path = found[1], found[2]
+		}
+		return found != nil
+	})
+	return e
+}
+
+// URL is the endpoint's.
+func (e *Endpoint) URL() string { return "http://" + e.Addr + e.Path }
+
+// Terminate ends the server with SIGTERM. It is to exit with 0 and leave
+// nothing.
+func (e *Endpoint) Terminate() {
+	e.t.Helper()
+	if err := e.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		e.t.Fatal(err)
+	}
+	if state := e.Wait(); state.ExitCode() != 0 {
+		e.t.Errorf("ended with %v", state)
+	}
+	e.LeavesNothing(5 * time.Second)
+}
+
+// LeavesNothing checks that no process and no file of a server that has ended
+// is left.
+func (s *Server) LeavesNothing(within time.Duration) {
+	s.t.Helper()
+	Eventually(s.t, within, "nothing is left", func() bool { return len(s.Session()) == 0 && len(s.Files()) == 0 })
+}
+
+// ModernRequest is a request of the stateless era: its body, and the headers of
+// the protocol that must go with it. id is JSON text, params the members of an
+// object.
+func ModernRequest(id, method, params string) (header map[string]string, body string) {
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + Modern + `","io.modelcontextprotocol/clientCapabilities":{}}`
+	header = map[string]string{"MCP-Protocol-Version": Modern, "Mcp-Method": method}
+	var named struct{ Name string }
+	_ = json.Unmarshal([]byte("{"+params+"}"), &named)
+	if named.Name != "" {
+		header["Mcp-Name"] = named.Name
+	}
+	if params != "" {
+		params = "," + params
+	}
+	return header, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s%s}}`, id, method, meta, params)
+}
+
+// Initialize is a request that begins a session.
+func Initialize(revision string) string {
+	return `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"` + revision +
+		`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+}
+
+// WriteCertificate makes a certificate of that name for 127.0.0.1.
+func WriteCertificate(t testing.TB, certFile, keyFile, name string) *x509.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: keyDER}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cert
+}
