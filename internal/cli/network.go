@@ -48,7 +48,7 @@ func serveHTTP(ctx context.Context, s *server, flags httpFlags, drain time.Durat
 		Path: flags.path, Server: s.host.Server(), Supported: s.host.Supported, CallTool: s.host.CallTool,
 		CheckParams: s.checkParams, Admit: n.admit, Legacy: flags.legacy,
 		MaxRequests: flags.maxRequests, MaxBody: int64(flags.maxBody), MaxBodies: maxBodies,
-		ReadTimeout: time.Duration(flags.readTimeout), KeepAlive: time.Duration(flags.keepAlive),
+		KeepAlive:      time.Duration(flags.keepAlive),
 		SessionTimeout: time.Duration(flags.sessionTimeout), MaxSessions: flags.maxSessions, Log: log,
 	})
 	if err != nil {
@@ -57,8 +57,9 @@ func serveHTTP(ctx context.Context, s *server, flags httpFlags, drain time.Durat
 	log.Info("listening", "address", l.Addr().String(), "path", flags.path)
 	return httpd.NewServer(httpd.ServerOptions{
 		Endpoint: endpoint, Front: n.front, Prepare: n.conns.Attach, Busy: n.conns.Busy,
-		HeaderTimeout: time.Duration(flags.headerTimeout), IdleTimeout: time.Duration(flags.idleTimeout),
-		Drain: drain, Log: log,
+		HeaderTimeout: time.Duration(flags.headerTimeout), ReadTimeout: time.Duration(flags.readTimeout),
+		IdleTimeout: time.Duration(flags.idleTimeout),
+		Drain:       drain, Log: log,
 	}).Serve(ctx, l)
 }
 

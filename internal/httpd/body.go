@@ -54,15 +54,14 @@ func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) (body []byte,
 	if r.ContentLength > h.opts.MaxBody {
 		return nil, nil, tooLarge
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(h.opts.ReadTimeout))
 	in := &budgeted{from: http.MaxBytesReader(w, r.Body, h.opts.MaxBody), budget: &h.bodies}
 	body, err := io.ReadAll(in)
-	// The connection is read while the request is at work, to see it end.
-	_ = control.SetReadDeadline(time.Time{})
 	var large *http.MaxBytesError
 	switch {
 	case err == nil:
+		// The connection is read while the request is at work, to see it end. After
+		// a failure the deadline stays: net/http reads on before it answers.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 		return body, in.release, nil
 	case errors.As(err, &large):
 		why = tooLarge

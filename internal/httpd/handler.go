@@ -40,7 +40,6 @@ type Options struct {
 	MaxRequests    int           // that are answered at once
 	MaxBody        int64         // bytes of one body
 	MaxBodies      int64         // bytes of all bodies at once
-	ReadTimeout    time.Duration // for a body to arrive
 	KeepAlive      time.Duration // between comments on a stream
 	SessionTimeout time.Duration // for a session that nobody uses
 	MaxSessions    int
@@ -96,6 +95,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, refused(http.StatusNotFound, "There is nothing here; the endpoint is %s", h.opts.Path))
 	case r.Method == http.MethodPost:
 		h.admitted(w, r, h.post)
+	case h.inSession(r) && r.Method != http.MethodPost && r.ContentLength != 0:
+		refuse(w, r, refused(http.StatusBadRequest, "%s has no body here", message.Clip(r.Method)))
 	case h.inSession(r) && r.Method == http.MethodGet:
 		h.admitted(w, r, h.get)
 	case h.inSession(r) && r.Method == http.MethodDelete:

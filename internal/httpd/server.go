@@ -27,6 +27,7 @@ type ServerOptions struct {
 	Seen func(Seen)
 
 	HeaderTimeout time.Duration // for the header of a request to arrive
+	ReadTimeout   time.Duration // for its body to arrive
 	IdleTimeout   time.Duration // for the next request on a connection
 	Drain         time.Duration // what is at work may take once the server ends
 	Log           *slog.Logger
@@ -115,6 +116,7 @@ func (s *Server) Ready() bool { return s.ready.Load() }
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer s.limit(w, r)()
 	if s.ServeHealth(w, r) || s.opts.Front != nil && s.opts.Front(w, r) {
 		return
 	}
@@ -137,6 +139,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		})
 	}()
 	s.opts.Endpoint.ServeHTTP(out, inner)
+}
+
+// limit has a body arrive in time, whether anybody wants it or not: what is left
+// of one when a request has been answered, net/http reads. The answer is given a
+// time as well: the end of one is written after the return from here.
+func (s *Server) limit(w http.ResponseWriter, r *http.Request) (answered func()) {
+	control := http.NewResponseController(w)
+	if r.ContentLength != 0 {
+		_ = control.SetReadDeadline(time.Now().Add(s.opts.ReadTimeout))
+	}
+	return func() { _ = control.SetWriteDeadline(time.Now().Add(slowWrite)) }
 }
 
 // ServeHealth answers /healthz, that the server runs, and /readyz, that it takes
