@@ -14,8 +14,14 @@ import (
 	"github.com/conch-mcp/conch/internal/listen"
 )
 
-// maxBodies bounds what the bodies of all requests may hold at once.
-const maxBodies = 256 << 20
+// What the bodies of all requests may hold at once, and the answers to them. The
+// least is a body, or an answer, as large as one may be.
+const (
+	maxBodies  = 128 << 20
+	maxAnswers = 128 << 20
+	// escaped is how many times its size an output may have in an answer.
+	escaped = 7
+)
 
 // maxSenders is how many senders are told apart by how much they send.
 const maxSenders = 10_000
@@ -47,7 +53,7 @@ func serveHTTP(ctx context.Context, s *server, flags httpFlags, drain time.Durat
 	endpoint, err := httpd.New(httpd.Options{
 		Path: flags.path, Server: s.host.Server(), Supported: s.host.Supported, CallTool: s.host.CallTool,
 		CheckParams: s.checkParams, Admit: n.admit, Legacy: flags.legacy,
-		MaxRequests: flags.maxRequests, MaxBody: int64(flags.maxBody), MaxBodies: maxBodies,
+		MaxRequests: flags.maxRequests, MaxBody: int64(flags.maxBody), MaxBodies: max(maxBodies, int64(flags.maxBody)), MaxAnswers: max(maxAnswers, escaped*s.limits.MaxOutput),
 		KeepAlive:      time.Duration(flags.keepAlive),
 		SessionTimeout: time.Duration(flags.sessionTimeout), MaxSessions: flags.maxSessions, Log: log,
 	})

@@ -52,6 +52,10 @@ prints is the result, and a status other than 0 makes that an error.`,
 	return cmd
 }
 
+// thrifty is how much memory a server on the network takes before it collects
+// garbage more often. It may have more where it has more to keep.
+const thrifty = 384 << 20
+
 // serveNetwork serves clients over HTTP until a signal ends it, which is no
 // failure: whoever runs servers ends them so.
 func serveNetwork(script string, args []string, flags serverFlags, connection connectionFlags, network httpFlags) error {
@@ -61,6 +65,9 @@ func serveNetwork(script string, args []string, flags serverFlags, connection co
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
 	defer stop()
 	debug.SetGCPercent(400)
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(thrifty)
+	}
 	limitProcessors()
 	s, err := startServer(ctx, script, args, flags)
 	if err != nil {

@@ -29,6 +29,7 @@ type server struct {
 	tools  *bashsdk.ToolsFile
 	config *bashsdk.ConfigFile
 	logs   *logs
+	limits call.Limits
 
 	lifeline *process.Lifeline
 	shell    *shell.Server
@@ -70,8 +71,8 @@ func startServer(ctx context.Context, script string, args []string, flags server
 	if err := s.openLog(flags.log); err != nil {
 		return nil, err
 	}
-	limits := call.Limits{Timeout: time.Duration(flags.timeout), MaxOutput: int64(flags.maxOutput)}
-	if s.runner, err = call.NewRunner(s.shell, call.Options{Limits: limits, Tmp: s.tmpdir(), Lifeline: s.lifeline, Log: log}); err != nil {
+	s.limits = call.Limits{Timeout: time.Duration(flags.timeout), MaxOutput: int64(flags.maxOutput)}
+	if s.runner, err = call.NewRunner(s.shell, call.Options{Limits: s.limits, Tmp: s.tmpdir(), Lifeline: s.lifeline, Log: log}); err != nil {
 		return nil, err
 	}
 	s.tools = bashsdk.NewToolsFile(s.file(flags.tools, "MCP_TOOLS_LIST_FILE", script, "tools.json"))
@@ -80,7 +81,7 @@ func startServer(ctx context.Context, script string, args []string, flags server
 		Name:  strings.TrimSuffix(filepath.Base(script), filepath.Ext(script)),
 		Tools: s.tools.Read, Config: s.config.Read, Functions: s.toolFunctions,
 		Exists: func(tool string) bool { return s.shell.Script().Functions["tool_"+tool] },
-		Run:    s.runner.Run, Limits: limits, Log: log,
+		Run:    s.runner.Run, Limits: s.limits, Log: log,
 	})
 	return s, nil
 }

@@ -8,8 +8,18 @@ import (
 	"time"
 )
 
-// slowWrite is how long a client may take to take in what is written to it.
-const slowWrite = 30 * time.Second
+// slowWrite is how long a client may take to take in what is written to it, and
+// a second more for each slowRate bytes.
+const (
+	slowWrite = 30 * time.Second
+	slowRate  = 64 << 10
+)
+
+// hurry has a client take in the next n bytes in time.
+func hurry(w http.ResponseWriter, n int) {
+	long := slowWrite + time.Duration(n/slowRate)*time.Second
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(long))
+}
 
 // retry is what a client is told to wait before it comes back to a stream.
 const retry = time.Second
@@ -71,6 +81,7 @@ func (a answer) document(replies []event) {
 
 func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
+	hurry(w, len(body))
 	w.WriteHeader(status)
 	_, _ = w.Write(body)
 }
@@ -134,6 +145,7 @@ func (e eventWriter) begin() {
 	header.Set("Cache-Control", "no-cache, no-transform")
 	// nginx would keep events until it has a buffer full of them.
 	header.Set("X-Accel-Buffering", "no")
+	hurry(e.w, 0)
 	e.w.WriteHeader(http.StatusOK)
 	_ = e.control.Flush()
 }
@@ -159,7 +171,7 @@ func (e eventWriter) prime(id string) error {
 func (e eventWriter) comment(text string) error { return e.write([]byte(": " + text + "\n\n")) }
 
 func (e eventWriter) write(text []byte) error {
-	_ = e.control.SetWriteDeadline(time.Now().Add(slowWrite))
+	hurry(e.w, len(text))
 	if _, err := e.w.Write(text); err != nil {
 		return err
 	}

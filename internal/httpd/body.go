@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// A budget is what the bodies of all requests may hold together, in bytes.
+// A budget is what all requests may hold together, in bytes: of bodies, or of
+// answers.
 type budget struct {
 	left atomic.Int64
 }
@@ -23,6 +24,9 @@ func (b *budget) take(n int64) bool {
 	b.left.Add(n)
 	return false
 }
+
+// has tells whether there is room for n bytes at this moment.
+func (b *budget) has(n int) bool { return b.left.Load() >= int64(n) }
 
 func (b *budget) give(n int64) { b.left.Add(n) }
 

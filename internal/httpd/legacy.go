@@ -18,7 +18,7 @@ const patience = 200 * time.Millisecond
 const maxBatch = 4096
 
 // serveLegacy takes up a message of a client that has a session, or wants one.
-func (h *Handler) serveLegacy(w http.ResponseWriter, r *http.Request, m message.Message) {
+func (h *Handler) serveLegacy(w http.ResponseWriter, r *http.Request, m message.Message, work *work) {
 	if m.Method == "initialize" && m.Kind == message.Request {
 		h.initialize(w, r, m)
 		return
@@ -35,13 +35,13 @@ func (h *Handler) serveLegacy(w http.ResponseWriter, r *http.Request, m message.
 		return
 	}
 	st := s.newStream(1)
-	s.start(st, m)
+	s.start(st, m, work)
 	s.answer(w, r, st, false)
 }
 
 // takeBatch takes up a batch, if the request is of a session that knows what
 // that is. Batches came with revision 2025-03-26 and went with the next.
-func (h *Handler) takeBatch(w http.ResponseWriter, r *http.Request, elements []json.RawMessage) bool {
+func (h *Handler) takeBatch(w http.ResponseWriter, r *http.Request, elements []json.RawMessage, work *work) bool {
 	if !h.servesLegacy() || saysModern(r.Header) {
 		return false
 	}
@@ -60,11 +60,11 @@ func (h *Handler) takeBatch(w http.ResponseWriter, r *http.Request, elements []j
 		})
 		return true
 	}
-	h.batch(w, r, s, elements)
+	h.batch(w, r, s, elements, work)
 	return true
 }
 
-func (h *Handler) batch(w http.ResponseWriter, r *http.Request, s *session, elements []json.RawMessage) {
+func (h *Handler) batch(w http.ResponseWriter, r *http.Request, s *session, elements []json.RawMessage, work *work) {
 	// One reply more keeps the stream open until all have been started.
 	st := s.newStream(1)
 	requests := 0
@@ -84,7 +84,7 @@ func (h *Handler) batch(w http.ResponseWriter, r *http.Request, s *session, elem
 		default:
 			requests++
 			st.expect()
-			h.startPermitted(r, s, st, m)
+			h.startPermitted(r, s, st, m, work)
 		}
 	}
 	st.reply(0, nil)
@@ -97,12 +97,12 @@ func (h *Handler) batch(w http.ResponseWriter, r *http.Request, s *session, elem
 }
 
 // startPermitted starts one request of a batch, if it may be sent.
-func (h *Handler) startPermitted(r *http.Request, s *session, st *stream, m message.Message) {
+func (h *Handler) startPermitted(r *http.Request, s *session, st *stream, m message.Message, work *work) {
 	if why := h.take(r, m); why != nil {
 		st.reply(why.status, message.ErrorReply(&message.Error{Code: why.code, Message: why.text, ID: m.ID}, true))
 		return
 	}
-	s.start(st, m)
+	s.start(st, m, work)
 }
 
 // initialize opens a session, which there is no more than one answer to.

@@ -145,11 +145,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // of one when a request has been answered, net/http reads. The answer is given a
 // time as well: the end of one is written after the return from here.
 func (s *Server) limit(w http.ResponseWriter, r *http.Request) (answered func()) {
-	control := http.NewResponseController(w)
 	if r.ContentLength != 0 {
-		_ = control.SetReadDeadline(time.Now().Add(s.opts.ReadTimeout))
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.opts.ReadTimeout))
 	}
-	return func() { _ = control.SetWriteDeadline(time.Now().Add(slowWrite)) }
+	return func() { hurry(w, 0) }
 }
 
 // ServeHealth answers /healthz, that the server runs, and /readyz, that it takes

@@ -15,8 +15,9 @@ import (
 // What a session keeps for a client that comes back, and how much may be in
 // flight in it.
 const (
-	maxKept     = 1 << 20 // bytes
-	maxStreams  = 64      // that are over
+	maxKept     = 1 << 20 // bytes, where there are few sessions
+	keptByAll   = 32 << 20
+	maxStreams  = 64 // that are over
 	maxInFlight = 256
 )
 
@@ -35,6 +36,7 @@ type session struct {
 	streams  []*stream // answers, oldest first
 	last     int       // the number of the latest
 	inFlight map[string]*inFlight
+	closed   bool
 
 	// For sessions.mu to guard.
 	users   int // HTTP requests and calls at work
@@ -52,13 +54,17 @@ func (s *session) newStream(replies int) *stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last++
-	st := newStream(s.last, replies)
+	st := newStream(&s.handler.answers, s.last, replies)
 	s.streams = append(s.streams, st)
+	if s.closed {
+		st.free()
+	}
 	return st
 }
 
 // forget lets go of a stream that nobody can come back to.
 func (s *session) forget(st *stream) {
+	st.free()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.streams = slices.DeleteFunc(s.streams, func(other *stream) bool { return other == st })
@@ -67,6 +73,7 @@ func (s *session) forget(st *stream) {
 // trim keeps what is there for clients that come back within bounds: the oldest
 // goes first.
 func (s *session) trim() {
+	maxKept := min(maxKept, keptByAll/max(s.handler.sessions.count(), 1))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	over, kept := 0, s.unasked.kept()
@@ -82,6 +89,7 @@ func (s *session) trim() {
 		}
 		over--
 		kept -= st.kept()
+		st.free()
 		return true
 	})
 	for _, st := range append([]*stream{s.unasked}, s.streams...) {
@@ -96,7 +104,7 @@ func (s *session) trim() {
 }
 
 // start has a request answered on a stream, whoever still reads it.
-func (s *session) start(st *stream, m message.Message) {
+func (s *session) start(st *stream, m message.Message, work *work) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	f := &inFlight{cancel: cancel}
 	if fault := s.register(m, f); fault != nil {
@@ -109,15 +117,17 @@ func (s *session) start(st *stream, m message.Message) {
 		st.reply(0, nil)
 		return
 	}
+	work.more()
 	go func() {
 		defer s.handler.sessions.done(s)
+		defer work.done()
 		defer cancel()
 		_, reply := s.handler.ask(ctx, s.client, m, st)
 		if s.settle(m, f) {
 			reply = nil
 		}
 		// Only what is no request at all has another status than 200 here.
-		st.reply(http.StatusOK, reply)
+		s.handler.reply(st, http.StatusOK, m, reply)
 		s.trim()
 	}()
 }
@@ -216,6 +226,12 @@ func (s *session) close() {
 	s.cancel()
 	s.client.End()
 	s.unasked.end()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, st := range append(s.streams, s.unasked) {
+		st.free()
+	}
+	s.closed = true
 }
 
 // while returns a context that ends with the session, too.

@@ -52,7 +52,7 @@ func (l *sessions) open(owner string) (*session, *refusal) {
 	}
 	s := &session{
 		handler: l.handler, id: rand.Text(), owner: owner, users: 1, touched: time.Now(),
-		unasked: newStream(0, 1), inFlight: map[string]*inFlight{},
+		unasked: newStream(&l.handler.answers, 0, 1), inFlight: map[string]*inFlight{},
 	}
 	s.ctx, s.cancel = context.WithCancel(l.handler.ctx)
 	var err error

@@ -14,7 +14,8 @@ type event struct {
 //
 // Events have numbers, from 0. An event id says which one to go on from.
 type stream struct {
-	number int // among those of its session
+	number int     // among those of its session
+	room   *budget // that all streams take their bytes from
 
 	mu      sync.Mutex
 	changed chan struct{} // closed when any of the following changes
@@ -26,12 +27,13 @@ type stream struct {
 	reader  int  // who reads it now; 0 is nobody
 	readers int  // who have come to read it
 	written int  // events before this one have been written to a client
+	freed   bool // nothing is kept any more
 }
 
 // newStream returns a stream of so many replies. One that is to stay open has a
 // reply that never comes.
-func newStream(number, replies int) *stream {
-	return &stream{number: number, open: replies, changed: make(chan struct{})}
+func newStream(room *budget, number, replies int) *stream {
+	return &stream{room: room, number: number, open: replies, changed: make(chan struct{})}
 }
 
 // maxUnread is how many bytes of notifications a stream keeps that nobody has
@@ -41,7 +43,8 @@ const maxUnread = 1 << 20
 // tell adds a notification.
 func (s *stream) tell(text []byte) { s.add(event{text: text}) }
 
-// reply adds the reply to a request. Without a text there is none.
+// reply adds the reply to a request, whether there is room for it or not. Without
+// a text there is none.
 func (s *stream) reply(status int, text []byte) {
 	s.add(event{text: text, reply: true, status: status})
 }
@@ -54,7 +57,8 @@ func (s *stream) add(e event) {
 	} else {
 		s.told = true
 	}
-	if e.text != nil && (e.reply || s.makeRoom(len(e.text))) {
+	if e.text != nil && !s.freed && (e.reply || s.makeRoom(len(e.text))) {
+		s.room.give(-int64(len(e.text)))
 		s.events = append(s.events, e)
 		s.size += len(e.text)
 	}
@@ -64,6 +68,9 @@ func (s *stream) add(e event) {
 // makeRoom lets go of the oldest notifications in favour of a new one; false
 // when there is no room without letting go of a reply. mu is held.
 func (s *stream) makeRoom(size int) bool {
+	if !s.room.has(size) {
+		return false
+	}
 	for s.size+size > maxUnread && len(s.events) > 0 {
 		if s.events[0].reply {
 			return false
@@ -76,6 +83,7 @@ func (s *stream) makeRoom(size int) bool {
 // drop lets go of the oldest event; mu is held.
 func (s *stream) drop() {
 	s.size -= len(s.events[0].text)
+	s.room.give(int64(len(s.events[0].text)))
 	s.events[0] = event{}
 	s.events = s.events[1:]
 	s.first++
@@ -100,6 +108,16 @@ func (s *stream) end() {
 	defer s.mu.Unlock()
 	s.open = 0
 	s.change()
+}
+
+// free lets go of all that was said; what still comes is not kept.
+func (s *stream) free() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.events) > 0 {
+		s.drop()
+	}
+	s.freed = true
 }
 
 // A view is what is there for a reader.
