@@ -12,7 +12,7 @@ import (
 // a second more for each slowRate bytes.
 const (
 	slowWrite = 30 * time.Second
-	slowRate  = 64 << 10
+	slowRate  = 256 << 10
 )
 
 // hurry has a client take in the next n bytes in time.
@@ -40,6 +40,9 @@ type answer struct {
 func (a answer) write(ctx context.Context) (document bool) {
 	patience := time.NewTimer(a.patience)
 	defer patience.Stop()
+	reader := a.stream.enter()
+	defer func() { a.stream.leave(reader) }()
+	over := false
 	for {
 		v := a.stream.look()
 		switch {
@@ -49,6 +52,8 @@ func (a answer) write(ctx context.Context) (document bool) {
 		case v.ended:
 			a.document(v.events)
 			return true
+		case over:
+			return false
 		}
 		select {
 		case <-v.changed:
@@ -56,7 +61,8 @@ func (a answer) write(ctx context.Context) (document bool) {
 			a.events(ctx, 0)
 			return false
 		case <-ctx.Done():
-			return false
+			// The reply may have come at the same time.
+			over = true
 		}
 	}
 }
@@ -98,6 +104,7 @@ func (a answer) events(ctx context.Context, from int) {
 	}
 	keepAlive := time.NewTicker(a.keepAlive)
 	defer keepAlive.Stop()
+	over := false
 	for {
 		v, ok := a.stream.next(reader, from)
 		switch {
@@ -109,7 +116,7 @@ func (a answer) events(ctx context.Context, from int) {
 			}
 			from = v.from + len(v.events)
 			continue
-		case v.ended:
+		case v.ended || over:
 			return
 		}
 		select {
@@ -119,7 +126,7 @@ func (a answer) events(ctx context.Context, from int) {
 				return
 			}
 		case <-ctx.Done():
-			return
+			over = true
 		}
 	}
 }

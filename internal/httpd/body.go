@@ -32,20 +32,27 @@ func (b *budget) give(n int64) { b.left.Add(n) }
 
 var errNoRoom = errors.New("no room")
 
+// smallBody is how much of each body needs no room in the budget. Otherwise those
+// who send large bodies slowly would keep all others out.
+const smallBody = 32 << 10
+
 // budgeted reads a body as far as there is room for it. What it has taken is
 // given back by release.
 type budgeted struct {
 	from   io.Reader
 	budget *budget
+	read   int64
 	taken  int64
 }
 
 func (b *budgeted) Read(p []byte) (int, error) {
 	n, err := b.from.Read(p)
-	if !b.budget.take(int64(n)) {
+	b.read += int64(n)
+	more := max(b.read-smallBody, 0) - b.taken
+	if !b.budget.take(more) {
 		return 0, errNoRoom
 	}
-	b.taken += int64(n)
+	b.taken += more
 	return n, err
 }
 
@@ -87,6 +94,17 @@ func isJSON(header http.Header) bool {
 	mediaType, params, err := mime.ParseMediaType(values[0])
 	charset := params["charset"]
 	return err == nil && mediaType == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
+}
+
+// isEncoded reports whether a body would have to be unpacked. None is: a small one
+// could become large without end.
+func isEncoded(header http.Header) bool {
+	for _, value := range header.Values("Content-Encoding") {
+		if !strings.EqualFold(value, "identity") {
+			return true
+		}
+	}
+	return false
 }
 
 // accepts reports whether a client takes answers of a type (RFC 9110, 12.5.1).

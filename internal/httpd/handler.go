@@ -170,7 +170,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	}
 	m, err := message.Parse(body)
 	if err != nil {
-		if elements, ok := message.Elements(body); ok && h.takeBatch(w, r, elements, work) {
+		if h.takeBatch(w, r, body, work) {
 			return
 		}
 		h.fail(w, r, http.StatusBadRequest, err)
@@ -214,6 +214,8 @@ func (h *Handler) checkPost(r *http.Request) *refusal {
 		return shuttingDown()
 	case !isJSON(r.Header):
 		return refused(http.StatusUnsupportedMediaType, "Content-Type must be application/json")
+	case isEncoded(r.Header):
+		return refused(http.StatusUnsupportedMediaType, "No Content-Encoding is taken; send the JSON as it is")
 	case !accepts(r.Header, "application/json") || !accepts(r.Header, "text/event-stream"):
 		return refused(http.StatusNotAcceptable, "Accept must have both application/json and text/event-stream")
 	}

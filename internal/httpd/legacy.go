@@ -1,6 +1,7 @@
 package httpd
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -41,8 +42,9 @@ func (h *Handler) serveLegacy(w http.ResponseWriter, r *http.Request, m message.
 
 // takeBatch takes up a batch, if the request is of a session that knows what
 // that is. Batches came with revision 2025-03-26 and went with the next.
-func (h *Handler) takeBatch(w http.ResponseWriter, r *http.Request, elements []json.RawMessage, work *work) bool {
-	if !h.servesLegacy() || saysModern(r.Header) {
+func (h *Handler) takeBatch(w http.ResponseWriter, r *http.Request, body []byte, work *work) bool {
+	isArray := bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte{'['})
+	if !isArray || !h.servesLegacy() || saysModern(r.Header) {
 		return false
 	}
 	s, why := h.sessionOf(r)
@@ -54,6 +56,8 @@ func (h *Handler) takeBatch(w http.ResponseWriter, r *http.Request, elements []j
 	if s.revision != message.Revision20250326 {
 		return false
 	}
+	// Not before: there may be millions of them.
+	elements, _ := message.Elements(body)
 	if len(elements) == 0 || len(elements) > maxBatch {
 		h.fail(w, r, http.StatusBadRequest, &message.Error{
 			Code: message.CodeInvalidRequest, Message: fmt.Sprintf("Invalid Request: a batch has 1 to %d messages", maxBatch),
@@ -116,7 +120,7 @@ func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m message.M
 	status, reply := h.ask(r.Context(), s.client, m, s.unasked)
 	result := message.Member(reply, "result")
 	if result == nil {
-		h.sessions.end(s)
+		h.sessions.abandon(s)
 		writeJSON(w, status, reply)
 		return
 	}
@@ -161,6 +165,9 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	if why != nil {
 		refuse(w, r, why)
 		return
+	}
+	if st == s.unasked {
+		defer h.sessions.listen(s)()
 	}
 	ctx, cancel := s.while(r.Context())
 	defer cancel()

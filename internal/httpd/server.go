@@ -30,7 +30,9 @@ type ServerOptions struct {
 	ReadTimeout   time.Duration // for its body to arrive
 	IdleTimeout   time.Duration // for the next request on a connection
 	Drain         time.Duration // what is at work may take once the server ends
-	Log           *slog.Logger
+	// Hurry ends when what is at work may not take even that long; nil never does.
+	Hurry context.Context
+	Log   *slog.Logger
 }
 
 // Seen is a request that has been answered.
@@ -97,8 +99,11 @@ func (s *Server) end(ctx context.Context, server *http.Server) {
 		_ = server.Shutdown(closed)
 	}()
 	drain, stop := context.WithTimeout(ctx, s.opts.Drain)
+	if s.opts.Hurry != nil {
+		defer context.AfterFunc(s.opts.Hurry, stop)()
+	}
 	if !s.opts.Endpoint.Drain(drain) {
-		s.opts.Log.Warn("calls took too long; they are stopped (--drain)")
+		s.opts.Log.Warn("calls took too long, or a second signal came; they are stopped (--drain)")
 	}
 	stop()
 	s.opts.Endpoint.Close()
@@ -148,6 +153,12 @@ func (s *Server) limit(w http.ResponseWriter, r *http.Request) (answered func())
 	if r.ContentLength != 0 {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.opts.ReadTimeout))
 	}
+	// With chunks there may have been a Content-Length, which net/http does not tell
+	// of: where others may see another end of the request, nothing follows it (RFC
+	// 9112, 6.3).
+	if len(r.TransferEncoding) > 0 {
+		w.Header().Set("Connection", "close")
+	}
 	return func() { hurry(w, 0) }
 }
 
@@ -175,7 +186,7 @@ func (s *Server) ServeHealth(w http.ResponseWriter, r *http.Request) (answered b
 
 // record writes the line of the log that a request gets, and tells who counts.
 func (s *Server) record(r *http.Request, req *request, seen Seen) {
-	attrs := []any{"remote", r.RemoteAddr, "http", r.Method, "path", message.Clip(r.URL.Path), "status", seen.Status}
+	attrs := []any{"remote", r.RemoteAddr, "http", message.Clip(r.Method), "path", message.Clip(r.URL.Path), "status", seen.Status}
 	if req.sender.Name != "" {
 		attrs = append(attrs, "by", req.sender.Name)
 	}

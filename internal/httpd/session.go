@@ -39,8 +39,9 @@ type session struct {
 	closed   bool
 
 	// For sessions.mu to guard.
-	users   int // HTTP requests and calls at work
-	touched time.Time
+	users     int // HTTP requests and calls at work
+	listeners int // of them, those who read what is said unasked
+	touched   time.Time
 }
 
 // inFlight is a request at work.

@@ -110,14 +110,21 @@ func (s *stream) end() {
 	s.change()
 }
 
-// free lets go of all that was said; what still comes is not kept.
+// free lets go of all that was said, once it is read by whoever is about to; what
+// still comes is not kept.
 func (s *stream) free() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.events) > 0 {
+	s.freed = true
+	s.empty()
+}
+
+// empty drops what a stream that was freed still has, once nobody is about to
+// read it; mu is held.
+func (s *stream) empty() {
+	for s.freed && s.reader == 0 && len(s.events) > 0 {
 		s.drop()
 	}
-	s.freed = true
 }
 
 // A view is what is there for a reader.
@@ -171,6 +178,7 @@ func (s *stream) leave(reader int) {
 	defer s.mu.Unlock()
 	if s.reader == reader {
 		s.reader = 0
+		s.empty()
 	}
 }
 

@@ -8,8 +8,10 @@ package attacks_test
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -176,10 +178,16 @@ func (e *target) meet(word string) error {
 	if err == nil && (answer.status != 200 || !strings.Contains(answer.body, word)) {
 		err = fmt.Errorf("echo %s in a session: %+v", word, answer)
 	}
+	if answer.status == 404 {
+		return errNoSession
+	}
 	if err != nil {
 		return err
 	}
 	answer, err = e.try(context.Background(), http.MethodDelete, "", header)
+	if answer.status == 404 {
+		return errNoSession
+	}
 	if err == nil && answer.status != 204 {
 		err = fmt.Errorf("the end of a session: %+v", answer)
 	}
@@ -198,9 +206,12 @@ func (e *target) withstands(most int64, attack func()) {
 		honest.Go(func() { served[i] = e.visit(stop, visit) })
 	}
 	honest.Go(func() { e.watch(stop, most) })
-	attack()
-	close(stop)
-	honest.Wait()
+	func() {
+		// Also where the attack fails the test.
+		defer honest.Wait()
+		defer close(stop)
+		attack()
+	}()
 	if served[0] == 0 || served[1] == 0 {
 		e.t.Errorf("honest clients were served %d times during the attack", served)
 	}
@@ -213,7 +224,7 @@ func (e *target) withstands(most int64, attack func()) {
 func (e *target) visit(stop chan struct{}, visit func(string) error) (served int) {
 	for {
 		start := time.Now()
-		if err := visit(fmt.Sprintf("word%d", served)); err != nil {
+		if err := persist(visit, fmt.Sprintf("word%d", served)); err != nil {
 			e.t.Errorf("an honest client: %v", err)
 			return served
 		}
@@ -228,6 +239,22 @@ func (e *target) visit(stop chan struct{}, visit func(string) error) (served int
 		}
 	}
 }
+
+// persist tries again what a connection, or a session, was closed under to make
+// room for others.
+func persist(visit func(string) error, word string) (err error) {
+	for range 5 {
+		err = visit(word)
+		var network net.Error
+		lost := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+		if !lost && !errors.Is(err, errNoSession) || errors.As(err, &network) && network.Timeout() {
+			return err
+		}
+	}
+	return err
+}
+
+var errNoSession = errors.New("the session is gone")
 
 func (e *target) watch(stop chan struct{}, most int64) {
 	var peak int64

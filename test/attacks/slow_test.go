@@ -33,6 +33,7 @@ func drip(conns []net.Conn, text string, long time.Duration) {
 // Whoever sends slowly is cut off when the time for it is over, in whatever it
 // sends, and whether the server wants to have it or not.
 func TestSlowSendersAreCutOff(t *testing.T) {
+	t.Parallel()
 	e := serve(t, "--header-timeout", "500ms", "--read-timeout", "500ms", "--idle-timeout", "1s")
 	attacks := []struct{ name, begin, drip string }{
 		{"nothing at all", "", ""},
@@ -74,6 +75,7 @@ func TestSlowSendersAreCutOff(t *testing.T) {
 
 // A body that belongs to no POST holds up neither a stream nor its end.
 func TestABodyOfGETIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
 	e := serve(t, "--read-timeout", "300ms")
 	session := e.session(harness.NewestLegacy)
 	conn := e.dial()
@@ -90,6 +92,7 @@ func TestABodyOfGETIsNotWaitedFor(t *testing.T) {
 // Who does not take answers in is given up after a while. Until then, and in
 // whatever numbers, that takes nobody else's place.
 func TestClientsThatDoNotReadTakeNobodysPlace(t *testing.T) {
+	t.Parallel()
 	e := serve(t, "--max-requests", "40", "--concurrency", "2")
 	e.withstands(2*bound, func() {
 		header, body := harness.ModernRequest("1", "tools/call", `"name":"print","arguments":{"v":5000000}`)
@@ -122,6 +125,7 @@ func TestClientsThatDoNotReadTakeNobodysPlace(t *testing.T) {
 // Requests in a row whose answers nobody reads come to a stop, and then to an
 // end.
 func TestAPipelineThatIsNotReadIsCutOff(t *testing.T) {
+	t.Parallel()
 	e := serve(t)
 	e.withstands(bound, func() {
 		conns := make([]net.Conn, 20)

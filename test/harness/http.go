@@ -37,7 +37,13 @@ var listening = regexp.MustCompile(`listening"? "?address"?[=:]"?([^\s"]+)"?[ ,]
 // ServeHTTP starts "conch serve --http" on a port of 127.0.0.1 that is free.
 func ServeHTTP(t testing.TB, args ...string) *Endpoint {
 	t.Helper()
-	e := &Endpoint{Server: Serve(t, append([]string{"--http=127.0.0.1:0"}, args...)...)}
+	return ServeHTTPWith(t, nil, args...)
+}
+
+// ServeHTTPWith is ServeHTTP, with a command in front that runs another.
+func ServeHTTPWith(t testing.TB, command []string, args ...string) *Endpoint {
+	t.Helper()
+	e := &Endpoint{Server: ServeWith(t, command, append([]string{"--http=127.0.0.1:0"}, args...)...)}
 	Eventually(t, Deadline, "the server listens", func() bool {
 		found := listening.FindStringSubmatch(strings.ReplaceAll(e.Stderr(), `",`, `" `))
 		if found != nil {
