@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/conch-mcp/conch/internal/access"
 	"github.com/conch-mcp/conch/internal/httpd"
@@ -38,15 +41,16 @@ type network struct {
 	metrics http.Handler // nil without
 }
 
-// serveHTTP serves s on the network until ctx ends.
-func serveHTTP(ctx context.Context, s *server, flags httpFlags, drain time.Duration) error {
+// serveHTTP serves s on the network until ctx ends. Calls at work are not waited
+// for once hurry ends.
+func serveHTTP(ctx, hurry context.Context, s *server, flags httpFlags, drain time.Duration) error {
 	log := s.logs.logger()
 	l, err := listen.Open(ctx, listen.Options{Addr: flags.address, CertFile: flags.certFile, KeyFile: flags.keyFile, Log: log})
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	n := &network{flags: flags, log: log, scopes: s.host.Scopes, conns: listen.NewConns(flags.maxConnections, log.With("flag", "--max-connections"))}
+	n := &network{flags: flags, log: log, scopes: s.host.Scopes, conns: listen.NewConns(connections(flags.maxConnections, s.concurrency, log), log.With("flag", "--max-connections"))}
 	if err := n.open(ctx, l.Addr(), s.host.AllScopes); err != nil {
 		return err
 	}
@@ -65,8 +69,26 @@ func serveHTTP(ctx context.Context, s *server, flags httpFlags, drain time.Durat
 		Endpoint: endpoint, Front: n.front, Prepare: n.conns.Attach, Busy: n.conns.Busy,
 		HeaderTimeout: time.Duration(flags.headerTimeout), ReadTimeout: time.Duration(flags.readTimeout),
 		IdleTimeout: time.Duration(flags.idleTimeout),
-		Drain:       drain, Log: log,
+		Drain:       drain, Hurry: hurry, Log: log,
 	}).Serve(ctx, l)
+}
+
+// connections is how many there may be, so that files enough can be opened for
+// calls: a full house must not keep those who are in it from being served.
+func connections(wanted, concurrency int, log *slog.Logger) int {
+	const own, each, least = 64, 8, 16
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return wanted
+	}
+	room := int(min(limit.Cur, math.MaxInt32)) - own - each*concurrency
+	if room >= wanted {
+		return wanted
+	}
+	room = max(room, least)
+	log.Warn("there may be fewer connections than --max-connections says, since this process may have too few files open; raise `ulimit -n`",
+		"connections", room, "files", limit.Cur)
+	return min(room, wanted)
 }
 
 // open sets up who may speak on a socket.

@@ -3,15 +3,12 @@ package cli
 import (
 	"context"
 	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"time"
 
-	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
-
 	"github.com/conch-mcp/conch/internal/wire"
+	"github.com/spf13/cobra"
 )
 
 func newServe() *cobra.Command {
@@ -62,7 +59,7 @@ func serveNetwork(script string, args []string, flags serverFlags, connection co
 	if err := network.check(); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
+	ctx, hurry, stop := untilSignal()
 	defer stop()
 	debug.SetGCPercent(400)
 	if os.Getenv("GOMEMLIMIT") == "" {
@@ -75,7 +72,7 @@ func serveNetwork(script string, args []string, flags serverFlags, connection co
 	}
 	defer s.close()
 	s.host.Look()
-	if err := serveHTTP(ctx, s, network, time.Duration(connection.drain)); err != nil {
+	if err := serveHTTP(ctx, hurry, s, network, time.Duration(connection.drain)); err != nil {
 		return &exitError{1, err}
 	}
 	return nil

@@ -31,6 +31,8 @@ type server struct {
 	logs   *logs
 	limits call.Limits
 
+	concurrency int
+
 	lifeline *process.Lifeline
 	shell    *shell.Server
 	runner   *call.Runner
@@ -45,7 +47,7 @@ func startServer(ctx context.Context, script string, args []string, flags server
 	if err := checkScript(script); err != nil {
 		return nil, &exitError{1, err}
 	}
-	s := &server{logs: newLogs(flags.log)}
+	s := &server{logs: newLogs(flags.log), concurrency: int(flags.concurrency)}
 	defer func() {
 		if err != nil {
 			s.close()

@@ -47,6 +47,38 @@ func dieBySignal(f func(context.Context) error) error {
 	return err
 }
 
+// untilSignal returns a context that ends at the first SIGTERM, SIGINT or SIGHUP,
+// and another that ends at the second. Signals ignored at the start stay so.
+func untilSignal() (first, second context.Context, stop func()) {
+	first, end := context.WithCancel(context.Background())
+	second, hurry := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 8)
+	for _, sig := range []os.Signal{unix.SIGTERM, unix.SIGINT, unix.SIGHUP} {
+		if !signal.Ignored(sig) {
+			signal.Notify(signals, sig)
+		}
+	}
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for _, each := range []func(){end, hurry} {
+			select {
+			case <-signals:
+				each()
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return first, second, func() {
+		signal.Stop(signals)
+		close(quit)
+		<-done
+		end()
+		hurry()
+	}
+}
+
 // die ends this process by sig.
 func die(sig unix.Signal) {
 	signal.Reset(sig)
