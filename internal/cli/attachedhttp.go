@@ -112,7 +112,7 @@ func (d *dropInServer) newHTTP(ctx context.Context, s httpSettings) (*network, *
 	if err := n.openGuard(ctx); err != nil {
 		return nil, nil, fmt.Errorf("$CONCH_FLAGS: %w", err)
 	}
-	opts := n.endpointOptions()
+	opts := n.endpointOptions(d.limits.MaxOutput)
 	opts.ServerBashSDK = true
 	var err error
 	if n.endpoint, err = httpd.New(opts); err != nil {

@@ -6,7 +6,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strconv"
+	"strings"
 	"sync/atomic"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -43,11 +46,33 @@ func (f *logFlags) check() error {
 func (f *logFlags) handler(w io.Writer) slog.Handler {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(f.level))
-	opts := &slog.HandlerOptions{Level: level}
+	opts := &slog.HandlerOptions{Level: level, ReplaceAttr: visible}
 	if f.format == "json" {
 		return slog.NewJSONHandler(w, opts)
 	}
 	return slog.NewTextHandler(w, opts)
+}
+
+// visible shows what a terminal, or a reader of the log, may take for something
+// else than text, such as the end of a line. What is below DEL both formats escape
+// by themselves.
+func visible(_ []string, a slog.Attr) slog.Attr {
+	text, ok := a.Value.Any().(string)
+	if err, isError := a.Value.Any().(error); isError {
+		text, ok = err.Error(), true
+	}
+	if !ok {
+		return a
+	}
+	var b strings.Builder
+	for _, c := range text {
+		if c < 0x7f || unicode.IsPrint(c) {
+			b.WriteRune(c)
+			continue
+		}
+		b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(c), "'"))
+	}
+	return slog.String(a.Key, b.String())
 }
 
 // logs is a log whose place is known only once the script has been sourced:

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"slices"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/conch-mcp/conch/internal/access"
 	"github.com/conch-mcp/conch/internal/host"
@@ -16,8 +19,14 @@ import (
 	"github.com/conch-mcp/conch/internal/listen"
 )
 
-// maxBodies bounds what the bodies of all requests may hold at once.
-const maxBodies = 256 << 20
+// What the bodies of all requests may hold at once, and the answers to them. The
+// least is a body, or an answer, as large as one may be.
+const (
+	maxBodies  = 128 << 20
+	maxAnswers = 128 << 20
+	// escaped is how many times its size an output may have in an answer.
+	escaped = 7
+)
 
 // maxSenders is how many senders are told apart by how much they send.
 const maxSenders = 10_000
@@ -39,8 +48,9 @@ func newNetwork(h *host.Host, flags httpFlags, log *slog.Logger) *network {
 	return &network{host: h, flags: flags, log: log, conns: conns}
 }
 
-// serveHTTP serves s on the network until ctx ends.
-func serveHTTP(ctx context.Context, s *server, flags httpFlags, drain time.Duration) error {
+// serveHTTP serves s on the network until ctx ends. Calls at work are not waited
+// for once hurry ends.
+func serveHTTP(ctx, hurry context.Context, s *server, flags httpFlags, drain time.Duration) error {
 	log := s.logs.logger()
 	l, err := listen.Open(ctx, listen.Options{Addr: flags.address, CertFile: flags.certFile, KeyFile: flags.keyFile, Log: log})
 	if err != nil {
@@ -48,14 +58,15 @@ func serveHTTP(ctx context.Context, s *server, flags httpFlags, drain time.Durat
 	}
 	defer l.Close()
 	n := newNetwork(s.host, flags, log)
+	n.conns = listen.NewConns(connections(flags.maxConnections, s.concurrency, log), log.With("flag", "--max-connections"))
 	if err := n.open(ctx, l.Addr()); err != nil {
 		return err
 	}
-	if n.endpoint, err = httpd.New(n.endpointOptions()); err != nil {
+	if n.endpoint, err = httpd.New(n.endpointOptions(s.limits.MaxOutput)); err != nil {
 		return err
 	}
 	opts := n.serverOptions()
-	opts.Front, opts.Seen, opts.Drain = n.front, s.observer.seen, drain
+	opts.Front, opts.Seen, opts.Drain, opts.Hurry = n.front, s.observer.seen, drain, hurry
 	server := httpd.NewServer(opts)
 	if flags.metrics != "" {
 		s.observer.startMetrics(s.shell, n.endpoint, n.conns)
@@ -70,13 +81,14 @@ func serveHTTP(ctx context.Context, s *server, flags httpFlags, drain time.Durat
 	return server.Serve(ctx, l)
 }
 
-// endpointOptions are those of an endpoint for the host.
-func (n *network) endpointOptions() httpd.Options {
+// endpointOptions are those of an endpoint for the host, whose calls print at
+// most so much.
+func (n *network) endpointOptions(maxOutput int64) httpd.Options {
 	return httpd.Options{
 		Path: n.flags.path, Server: n.host.Server(), Supported: n.host.Supported, CallTool: n.host.CallTool,
 		CheckParams: checkParams(n.host), Admit: n.admit, Legacy: n.flags.legacy,
-		MaxRequests: n.flags.maxRequests, MaxBody: int64(n.flags.maxBody), MaxBodies: maxBodies,
-		ReadTimeout: time.Duration(n.flags.readTimeout), KeepAlive: time.Duration(n.flags.keepAlive),
+		MaxRequests: n.flags.maxRequests, MaxBody: int64(n.flags.maxBody), MaxBodies: max(maxBodies, int64(n.flags.maxBody)), MaxAnswers: max(maxAnswers, escaped*maxOutput),
+		KeepAlive:      time.Duration(n.flags.keepAlive),
 		SessionTimeout: time.Duration(n.flags.sessionTimeout), MaxSessions: n.flags.maxSessions, Log: n.log,
 	}
 }
@@ -85,8 +97,26 @@ func (n *network) endpointOptions() httpd.Options {
 func (n *network) serverOptions() httpd.ServerOptions {
 	return httpd.ServerOptions{
 		Endpoint: n.endpoint, Prepare: n.conns.Attach, Busy: n.conns.Busy,
-		HeaderTimeout: time.Duration(n.flags.headerTimeout), IdleTimeout: time.Duration(n.flags.idleTimeout), Log: n.log,
+		HeaderTimeout: time.Duration(n.flags.headerTimeout), ReadTimeout: time.Duration(n.flags.readTimeout), IdleTimeout: time.Duration(n.flags.idleTimeout), Log: n.log,
 	}
+}
+
+// connections is how many there may be, so that files enough can be opened for
+// calls: a full house must not keep those who are in it from being served.
+func connections(wanted, concurrency int, log *slog.Logger) int {
+	const own, each, least = 64, 8, 16
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return wanted
+	}
+	room := int(min(limit.Cur, math.MaxInt32)) - own - each*concurrency
+	if room >= wanted {
+		return wanted
+	}
+	room = max(room, least)
+	log.Warn("there may be fewer connections than --max-connections says, since this process may have too few files open; raise `ulimit -n`",
+		"connections", room, "files", limit.Cur)
+	return min(room, wanted)
 }
 
 // open sets up who may speak on a socket.

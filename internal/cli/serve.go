@@ -82,15 +82,22 @@ func serveUsage(cmd *cobra.Command, http *pflag.FlagSet) error {
 	return err
 }
 
+// thrifty is how much memory a server on the network takes before it collects
+// garbage more often. It may have more where it has more to keep.
+const thrifty = 384 << 20
+
 // serveNetwork serves clients over HTTP until a signal ends it, which is no
 // failure: whoever runs servers ends them so.
 func serveNetwork(script string, args []string, flags serverFlags, connection connectionFlags, network httpFlags) error {
 	if err := network.check(); err != nil {
 		return err
 	}
-	ctx, stop := untilSignal()
+	ctx, hurry, stop := untilSignal()
 	defer stop()
 	debug.SetGCPercent(400)
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(thrifty)
+	}
 	limitProcessors()
 	s, err := startServer(ctx, script, args, flags)
 	if err != nil {
@@ -101,7 +108,7 @@ func serveNetwork(script string, args []string, flags serverFlags, connection co
 	}
 	defer s.close()
 	s.host.Look()
-	if err := serveHTTP(ctx, s, network, time.Duration(connection.drain)); err != nil {
+	if err := serveHTTP(ctx, hurry, s, network, time.Duration(connection.drain)); err != nil {
 		return &exitError{1, err}
 	}
 	return nil

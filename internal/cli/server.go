@@ -29,6 +29,9 @@ type server struct {
 	tools  *bashsdk.ToolsFile
 	config *bashsdk.ConfigFile
 	logs   *logs
+	limits call.Limits
+
+	concurrency int
 
 	observer observer
 	lifeline *process.Lifeline
@@ -45,7 +48,7 @@ func startServer(ctx context.Context, script string, args []string, flags server
 	if err := checkScript(script); err != nil {
 		return nil, &exitError{1, err}
 	}
-	s := &server{logs: newLogs(flags.log)}
+	s := &server{logs: newLogs(flags.log), concurrency: int(flags.concurrency)}
 	s.observer.log = s.logs.logger()
 	defer func() {
 		if err != nil {
@@ -79,8 +82,8 @@ func startServer(ctx context.Context, script string, args []string, flags server
 	if err != nil {
 		return nil, err
 	}
-	limits := call.Limits{Timeout: time.Duration(flags.timeout), MaxOutput: int64(flags.maxOutput)}
-	if s.runner, err = call.NewRunner(s.shell, call.Options{Limits: limits, Tmp: s.tmpdir(), Lifeline: s.lifeline, Log: log}); err != nil {
+	s.limits = call.Limits{Timeout: time.Duration(flags.timeout), MaxOutput: int64(flags.maxOutput)}
+	if s.runner, err = call.NewRunner(s.shell, call.Options{Limits: s.limits, Tmp: s.tmpdir(), Lifeline: s.lifeline, Log: log}); err != nil {
 		return nil, err
 	}
 	s.tools = bashsdk.NewToolsFile(s.file(flags.tools, "MCP_TOOLS_LIST_FILE", script, "tools.json"))
@@ -89,7 +92,7 @@ func startServer(ctx context.Context, script string, args []string, flags server
 		Name:  strings.TrimSuffix(filepath.Base(script), filepath.Ext(script)),
 		Tools: s.tools.Read, Config: s.config.Read, Functions: s.toolFunctions,
 		Exists: func(tool string) bool { return s.shell.Script().Functions["tool_"+tool] },
-		Run:    s.observer.run(s.runner.Run), Invalid: s.observer.invalid, Limits: limits, Asking: asking, Log: log,
+		Run:    s.observer.run(s.runner.Run), Invalid: s.observer.invalid, Limits: s.limits, Asking: asking, Log: log,
 	})
 	return s, nil
 }

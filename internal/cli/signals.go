@@ -22,16 +22,6 @@ func heeded() (signals []os.Signal) {
 	return signals
 }
 
-// untilSignal returns a context that ends with the first signal that ends a
-// server. Later ones mean nothing more until stop is called.
-func untilSignal() (ctx context.Context, stop context.CancelFunc) {
-	signals := heeded()
-	if len(signals) == 0 {
-		return context.WithCancel(context.Background())
-	}
-	return signal.NotifyContext(context.Background(), signals...)
-}
-
 // dieBySignal runs f with a context that ends at the first SIGTERM, SIGINT or
 // SIGHUP. Once f has cleaned up and returned, the process dies by that signal,
 // so that whoever started it can tell. Signals ignored at the start stay so;
@@ -66,6 +56,36 @@ func dieBySignal(f func(context.Context) error) error {
 	default:
 	}
 	return err
+}
+
+// untilSignal returns a context that ends at the first SIGTERM, SIGINT or SIGHUP,
+// and another that ends at the second. Signals ignored at the start stay so.
+func untilSignal() (first, second context.Context, stop func()) {
+	first, end := context.WithCancel(context.Background())
+	second, hurry := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 8)
+	if heeded := heeded(); len(heeded) > 0 {
+		signal.Notify(signals, heeded...)
+	}
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for _, each := range []func(){end, hurry} {
+			select {
+			case <-signals:
+				each()
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return first, second, func() {
+		signal.Stop(signals)
+		close(quit)
+		<-done
+		end()
+		hurry()
+	}
 }
 
 // die ends this process by sig.

@@ -8,8 +8,18 @@ import (
 	"time"
 )
 
-// slowWrite is how long a client may take to take in what is written to it.
-const slowWrite = 30 * time.Second
+// slowWrite is how long a client may take to take in what is written to it, and
+// a second more for each slowRate bytes.
+const (
+	slowWrite = 30 * time.Second
+	slowRate  = 256 << 10
+)
+
+// hurry has a client take in the next n bytes in time.
+func hurry(w http.ResponseWriter, n int) {
+	long := slowWrite + time.Duration(n/slowRate)*time.Second
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(long))
+}
 
 // retry is what a client is told to wait before it comes back to a stream.
 const retry = time.Second
@@ -39,6 +49,9 @@ const (
 func (a answer) write(ctx context.Context) said {
 	patience := time.NewTimer(a.patience)
 	defer patience.Stop()
+	reader := a.stream.enter()
+	defer func() { a.stream.leave(reader) }()
+	over := false
 	for {
 		v := a.stream.look()
 		switch {
@@ -48,6 +61,8 @@ func (a answer) write(ctx context.Context) said {
 		case v.ended:
 			a.document(v.events)
 			return document
+		case over:
+			return nothing
 		}
 		select {
 		case <-v.changed:
@@ -55,7 +70,8 @@ func (a answer) write(ctx context.Context) said {
 			a.events(ctx, 0)
 			return events
 		case <-ctx.Done():
-			return nothing
+			// The reply may have come at the same time.
+			over = true
 		}
 	}
 }
@@ -80,6 +96,7 @@ func (a answer) document(replies []event) {
 
 func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
+	hurry(w, len(body))
 	w.WriteHeader(status)
 	_, _ = w.Write(body)
 }
@@ -96,6 +113,7 @@ func (a answer) events(ctx context.Context, from int) {
 	}
 	keepAlive := time.NewTicker(a.keepAlive)
 	defer keepAlive.Stop()
+	over := false
 	for {
 		v, ok := a.stream.next(reader, from)
 		switch {
@@ -107,7 +125,7 @@ func (a answer) events(ctx context.Context, from int) {
 			}
 			from = v.from + len(v.events)
 			continue
-		case v.ended:
+		case v.ended || over:
 			return
 		}
 		select {
@@ -117,7 +135,7 @@ func (a answer) events(ctx context.Context, from int) {
 				return
 			}
 		case <-ctx.Done():
-			return
+			over = true
 		}
 	}
 }
@@ -143,6 +161,7 @@ func (e eventWriter) begin() {
 	header.Set("Cache-Control", "no-cache, no-transform")
 	// nginx would keep events until it has a buffer full of them.
 	header.Set("X-Accel-Buffering", "no")
+	hurry(e.w, 0)
 	e.w.WriteHeader(http.StatusOK)
 	_ = e.control.Flush()
 }
@@ -168,7 +187,7 @@ func (e eventWriter) prime(id string) error {
 func (e eventWriter) comment(text string) error { return e.write([]byte(": " + text + "\n\n")) }
 
 func (e eventWriter) write(text []byte) error {
-	_ = e.control.SetWriteDeadline(time.Now().Add(slowWrite))
+	hurry(e.w, len(text))
 	if _, err := e.w.Write(text); err != nil {
 		return err
 	}

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// A budget is what the bodies of all requests may hold together, in bytes.
+// A budget is what all requests may hold together, in bytes: of bodies, or of
+// answers.
 type budget struct {
 	left atomic.Int64
 }
@@ -25,24 +26,34 @@ func (b *budget) take(n int64) bool {
 	return false
 }
 
+// has tells whether there is room for n bytes at this moment.
+func (b *budget) has(n int) bool { return b.left.Load() >= int64(n) }
+
 func (b *budget) give(n int64) { b.left.Add(n) }
 
 var errNoRoom = errors.New("no room")
+
+// smallBody is how much of each body needs no room in the budget. Otherwise those
+// who send large bodies slowly would keep all others out.
+const smallBody = 32 << 10
 
 // budgeted reads a body as far as there is room for it. What it has taken is
 // given back by release.
 type budgeted struct {
 	from   io.Reader
 	budget *budget
+	read   int64
 	taken  int64
 }
 
 func (b *budgeted) Read(p []byte) (int, error) {
 	n, err := b.from.Read(p)
-	if !b.budget.take(int64(n)) {
+	b.read += int64(n)
+	more := max(b.read-smallBody, 0) - b.taken
+	if !b.budget.take(more) {
 		return 0, errNoRoom
 	}
-	b.taken += int64(n)
+	b.taken += more
 	return n, err
 }
 
@@ -55,15 +66,14 @@ func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) (body []byte,
 	if r.ContentLength > h.opts.MaxBody {
 		return nil, nil, tooLarge
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(h.opts.ReadTimeout))
 	in := &budgeted{from: http.MaxBytesReader(w, r.Body, h.opts.MaxBody), budget: &h.bodies}
 	body, err := io.ReadAll(in)
-	// The connection is read while the request is at work, to see it end.
-	_ = control.SetReadDeadline(time.Time{})
 	var large *http.MaxBytesError
 	switch {
 	case err == nil:
+		// The connection is read while the request is at work, to see it end. After
+		// a failure the deadline stays: net/http reads on before it answers.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 		return body, in.release, nil
 	case errors.As(err, &large):
 		why = tooLarge
@@ -87,6 +97,17 @@ func isJSON(header http.Header) bool {
 	mediaType, params, err := mime.ParseMediaType(values[0])
 	charset := params["charset"]
 	return err == nil && mediaType == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
+}
+
+// isEncoded reports whether a body would have to be unpacked. None is: a small one
+// could become large without end.
+func isEncoded(header http.Header) bool {
+	for _, value := range header.Values("Content-Encoding") {
+		if !strings.EqualFold(value, "identity") {
+			return true
+		}
+	}
+	return false
 }
 
 // accepts reports whether a client takes answers of a type (RFC 9110, 12.5.1).

@@ -43,7 +43,7 @@ type Options struct {
 	MaxRequests    int           // that are answered at once
 	MaxBody        int64         // bytes of one body
 	MaxBodies      int64         // bytes of all bodies at once
-	ReadTimeout    time.Duration // for a body to arrive
+	MaxAnswers     int64         // bytes of all answers that are not yet read
 	KeepAlive      time.Duration // between comments on a stream
 	SessionTimeout time.Duration // for a session that nobody uses
 	MaxSessions    int
@@ -58,6 +58,7 @@ type Handler struct {
 	modern   *engine.Client
 	sessions *sessions
 	bodies   budget
+	answers  budget
 	ctx      context.Context // ends when nothing may go on any more
 	cancel   context.CancelFunc
 	slots    atomic.Int64 // requests being answered
@@ -72,6 +73,7 @@ func New(opts Options) (*Handler, error) {
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.bodies.left.Store(opts.MaxBodies)
+	h.answers.left.Store(opts.MaxAnswers)
 	h.sessions = newSessions(h)
 	var err error
 	h.modern, err = engine.NewClient(h.ctx, opts.Server, false, notifyStream)
@@ -105,6 +107,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, refused(http.StatusNotFound, "There is nothing here; the endpoint is %s", h.opts.Path))
 	case r.Method == http.MethodPost:
 		h.admitted(w, r, h.post)
+	case h.inSession(r) && r.Method != http.MethodPost && r.ContentLength != 0:
+		h.refuse(w, r, refused(http.StatusBadRequest, "%s has no body here", message.Clip(r.Method)))
 	case h.inSession(r) && r.Method == http.MethodGet:
 		h.admitted(w, r, h.get)
 	case h.inSession(r) && r.Method == http.MethodDelete:
@@ -166,12 +170,16 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, why)
 		return
 	}
-	defer release()
 	if !h.takeSlot() {
+		release()
 		h.refuse(w, r, busy("The server has as many requests as it takes at once (--max-requests)"))
 		return
 	}
-	defer h.giveSlot()
+	work := newWork(func() {
+		release()
+		h.giveSlot()
+	})
+	defer work.done()
 	taken(r)
 	if err := message.Check(body); err != nil {
 		err.Message = strings.ReplaceAll(err.Message, "JSON document per line", "JSON document in the body")
@@ -184,7 +192,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err != nil {
-		if elements, ok := message.Elements(body); ok && h.takeBatch(w, r, elements) {
+		if h.takeBatch(w, r, body, work) {
 			return
 		}
 		h.fail(w, r, http.StatusBadRequest, err)
@@ -194,7 +202,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, why)
 		return
 	}
-	h.message(w, r, m)
+	h.message(w, r, m, work)
 }
 
 // take notes which message a request has brought, and tells why it may not be
@@ -230,6 +238,8 @@ func (h *Handler) checkPost(r *http.Request) *refusal {
 		return nil
 	case !isJSON(r.Header):
 		return refused(http.StatusUnsupportedMediaType, "Content-Type must be application/json")
+	case isEncoded(r.Header):
+		return refused(http.StatusUnsupportedMediaType, "No Content-Encoding is taken; send the JSON as it is")
 	case !accepts(r.Header, "application/json") || !accepts(r.Header, "text/event-stream"):
 		return refused(http.StatusNotAcceptable, "Accept must have both application/json and text/event-stream")
 	}
@@ -237,13 +247,13 @@ func (h *Handler) checkPost(r *http.Request) *refusal {
 }
 
 // message takes up one message.
-func (h *Handler) message(w http.ResponseWriter, r *http.Request, m message.Message) {
+func (h *Handler) message(w http.ResponseWriter, r *http.Request, m message.Message, work *work) {
 	meta := message.ReadMeta(m.Params)
 	if h.isModern(r.Header, m, meta) {
 		h.serveModern(w, r, m, meta)
 		return
 	}
-	h.serveLegacy(w, r, m)
+	h.serveLegacy(w, r, m, work)
 }
 
 // isModern tells the era of a message. Without older clients there is one alone.
@@ -276,6 +286,18 @@ func (h *Handler) ask(ctx context.Context, client *engine.Client, m message.Mess
 		return h.how.status(fault.Code), message.ErrorReply(fault, false)
 	}
 	return http.StatusOK, message.Reply(m.ID, result)
+}
+
+// reply puts the response to a request on a stream, or where there is no room
+// for it, why there is none.
+func (h *Handler) reply(st *stream, status int, m message.Message, reply []byte) {
+	if h.answers.has(len(reply)) {
+		st.reply(status, reply)
+		return
+	}
+	h.opts.Log.Warn("an answer was let go of, since clients do not read theirs", "method", message.Clip(m.Method), "bytes", len(reply))
+	fault := &message.Error{Code: message.CodeInternalError, Message: "The server holds too many answers that nobody has read; try again", ID: m.ID}
+	st.reply(http.StatusServiceUnavailable, message.ErrorReply(fault, false))
 }
 
 type streamKey struct{}

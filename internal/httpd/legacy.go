@@ -1,6 +1,7 @@
 package httpd
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -18,7 +19,7 @@ const patience = 200 * time.Millisecond
 const maxBatch = 4096
 
 // serveLegacy takes up a message of a client that has a session, or wants one.
-func (h *Handler) serveLegacy(w http.ResponseWriter, r *http.Request, m message.Message) {
+func (h *Handler) serveLegacy(w http.ResponseWriter, r *http.Request, m message.Message, work *work) {
 	if m.Method == "initialize" && m.Kind == message.Request {
 		h.initialize(w, r, m)
 		return
@@ -35,14 +36,15 @@ func (h *Handler) serveLegacy(w http.ResponseWriter, r *http.Request, m message.
 		return
 	}
 	st := s.newStream(r)
-	s.start(st, m)
+	s.start(st, m, work)
 	s.answer(w, r, st, false)
 }
 
 // takeBatch takes up a batch, if the request is of a session that knows what
 // that is. Batches came with revision 2025-03-26 and went with the next.
-func (h *Handler) takeBatch(w http.ResponseWriter, r *http.Request, elements []json.RawMessage) bool {
-	if !h.servesLegacy() || saysModern(r.Header) {
+func (h *Handler) takeBatch(w http.ResponseWriter, r *http.Request, body []byte, work *work) bool {
+	isArray := bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte{'['})
+	if !isArray || !h.servesLegacy() || saysModern(r.Header) {
 		return false
 	}
 	s, why := h.sessionOf(r)
@@ -54,17 +56,19 @@ func (h *Handler) takeBatch(w http.ResponseWriter, r *http.Request, elements []j
 	if s.revision != message.Revision20250326 {
 		return false
 	}
+	// Not before: there may be millions of them.
+	elements, _ := message.Elements(body)
 	if len(elements) == 0 || len(elements) > maxBatch {
 		h.fail(w, r, http.StatusBadRequest, &message.Error{
 			Code: message.CodeInvalidRequest, Message: fmt.Sprintf("Invalid Request: a batch has 1 to %d messages", maxBatch),
 		})
 		return true
 	}
-	h.batch(w, r, s, elements)
+	h.batch(w, r, s, elements, work)
 	return true
 }
 
-func (h *Handler) batch(w http.ResponseWriter, r *http.Request, s *session, elements []json.RawMessage) {
+func (h *Handler) batch(w http.ResponseWriter, r *http.Request, s *session, elements []json.RawMessage, work *work) {
 	// One reply more keeps the stream open until all have been started.
 	st := s.newStream(r)
 	requests := 0
@@ -84,7 +88,7 @@ func (h *Handler) batch(w http.ResponseWriter, r *http.Request, s *session, elem
 		default:
 			requests++
 			st.expect()
-			h.startPermitted(r, s, st, m)
+			h.startPermitted(r, s, st, m, work)
 		}
 	}
 	st.reply(0, nil)
@@ -97,12 +101,12 @@ func (h *Handler) batch(w http.ResponseWriter, r *http.Request, s *session, elem
 }
 
 // startPermitted starts one request of a batch, if it may be sent.
-func (h *Handler) startPermitted(r *http.Request, s *session, st *stream, m message.Message) {
+func (h *Handler) startPermitted(r *http.Request, s *session, st *stream, m message.Message, work *work) {
 	if why := h.take(r, m); why != nil {
 		st.reply(why.status, message.ErrorReply(&message.Error{Code: why.code, Message: why.text, ID: m.ID}, true))
 		return
 	}
-	s.start(st, m)
+	s.start(st, m, work)
 }
 
 // initialize opens a session, which there is no more than one answer to.
@@ -117,7 +121,7 @@ func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m message.M
 	status, reply := h.ask(r.Context(), s.client, m, s.unasked)
 	result := message.Member(reply, "result")
 	if result == nil {
-		h.sessions.end(s)
+		h.sessions.abandon(s)
 		writeJSON(w, status, reply)
 		return
 	}
@@ -170,6 +174,9 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	if why != nil {
 		h.refuse(w, r, why)
 		return
+	}
+	if st == s.unasked {
+		defer h.sessions.listen(s)()
 	}
 	ctx, cancel := s.while(r.Context())
 	defer cancel()

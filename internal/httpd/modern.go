@@ -26,13 +26,15 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m message.
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(h.ctx, cancel)()
-	st := newStream(0, 1, r.Header)
-	st.owner = ownerOf(r)
+	st := newStream(&h.answers, 0, 1)
+	st.header, st.owner = r.Header, ownerOf(r)
+	defer st.free()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		m.Params = h.how.heeded(m, true)
-		st.reply(h.ask(ctx, h.modern, m, st))
+		status, reply := h.ask(ctx, h.modern, m, st)
+		h.reply(st, status, m, reply)
 	}()
 	how := answer{w: w, stream: st, patience: h.opts.KeepAlive, keepAlive: h.opts.KeepAlive}.write(ctx)
 	if how == nothing {

@@ -37,13 +37,13 @@ func oneServer(t testing.TB) *Server {
 		},
 		CheckParams:   func(string, json.RawMessage, http.Header) string { return "" },
 		ServerBashSDK: true, Legacy: true,
-		MaxRequests: 1, MaxBody: maxOneBody, MaxBodies: maxOneBody, ReadTimeout: time.Minute, KeepAlive: time.Minute,
+		MaxRequests: 1, MaxBody: maxOneBody, MaxBodies: maxOneBody, MaxAnswers: 1 << 20, KeepAlive: time.Minute,
 		SessionTimeout: time.Minute, MaxSessions: 1, Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewServer(ServerOptions{Endpoint: endpoint, Log: log})
+	return NewServer(ServerOptions{Endpoint: endpoint, ReadTimeout: time.Minute, Log: log})
 }
 
 // oneCall is a request with a body, and more header lines.

@@ -28,9 +28,12 @@ type ServerOptions struct {
 	Seen func(Seen)
 
 	HeaderTimeout time.Duration // for the header of a request to arrive
+	ReadTimeout   time.Duration // for its body to arrive
 	IdleTimeout   time.Duration // for the next request on a connection
 	Drain         time.Duration // what is at work may take once the server ends; 0 ends it at once
-	Log           *slog.Logger
+	// Hurry ends when what is at work may not take even that long; nil never does.
+	Hurry context.Context
+	Log   *slog.Logger
 }
 
 // Seen is a request that has been answered.
@@ -103,8 +106,11 @@ func (s *Server) end(ctx context.Context, server *http.Server) {
 		_ = server.Shutdown(closed)
 	}()
 	drain, stop := context.WithTimeout(ctx, s.opts.Drain)
+	if s.opts.Hurry != nil {
+		defer context.AfterFunc(s.opts.Hurry, stop)()
+	}
 	if !s.opts.Endpoint.Drain(drain) && s.opts.Drain > 0 {
-		s.opts.Log.Warn("calls took too long; they are stopped (--drain)")
+		s.opts.Log.Warn("calls took too long, or a second signal came; they are stopped (--drain)")
 	}
 	stop()
 	s.opts.Endpoint.Close()
@@ -122,6 +128,7 @@ func (s *Server) Ready() bool { return s.ready.Load() }
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer s.limit(w, r)()
 	if s.ServeHealth(w, r) || s.opts.Front != nil && s.opts.Front(w, r) {
 		return
 	}
@@ -144,6 +151,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		})
 	}()
 	s.opts.Endpoint.ServeHTTP(out, inner)
+}
+
+// limit has a body arrive in time, whether anybody wants it or not: what is left
+// of one when a request has been answered, net/http reads. The answer is given a
+// time as well: the end of one is written after the return from here.
+func (s *Server) limit(w http.ResponseWriter, r *http.Request) (answered func()) {
+	if r.ContentLength != 0 {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.opts.ReadTimeout))
+	}
+	// With chunks there may have been a Content-Length, which net/http does not tell
+	// of: where others may see another end of the request, nothing follows it (RFC
+	// 9112, 6.3).
+	if len(r.TransferEncoding) > 0 {
+		w.Header().Set("Connection", "close")
+	}
+	return func() { hurry(w, 0) }
 }
 
 // ServeHealth answers /healthz, that the server runs, and /readyz, that it takes
@@ -170,7 +193,7 @@ func (s *Server) ServeHealth(w http.ResponseWriter, r *http.Request) (answered b
 
 // record writes the line of the log that a request gets, and tells who counts.
 func (s *Server) record(r *http.Request, req *request, seen Seen) {
-	attrs := []any{"remote", r.RemoteAddr, "http", r.Method, "path", message.Clip(r.URL.Path), "status", seen.Status}
+	attrs := []any{"remote", r.RemoteAddr, "http", message.Clip(r.Method), "path", message.Clip(r.URL.Path), "status", seen.Status}
 	if req.sender.Name != "" {
 		attrs = append(attrs, "by", req.sender.Name)
 	}

@@ -15,8 +15,9 @@ import (
 // What a session keeps for a client that comes back, and how much may be in
 // flight in it.
 const (
-	maxKept     = 1 << 20 // bytes
-	maxStreams  = 64      // that are over
+	maxKept     = 1 << 20 // bytes, where there are few sessions
+	keptByAll   = 32 << 20
+	maxStreams  = 64 // that are over
 	maxInFlight = 256
 )
 
@@ -37,10 +38,12 @@ type session struct {
 	streams  []*stream // answers, oldest first
 	last     int       // the number of the latest
 	inFlight map[string]*inFlight
+	closed   bool
 
 	// For sessions.mu to guard.
-	users   int // HTTP requests and calls at work
-	touched time.Time
+	users     int // HTTP requests and calls at work
+	listeners int // of them, those who read what is said unasked
+	touched   time.Time
 }
 
 // inFlight is a request at work.
@@ -54,14 +57,18 @@ func (s *session) newStream(r *http.Request) *stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last++
-	st := newStream(s.last, 1, r.Header)
-	st.revision, st.session, st.owner = s.revision, s, s.owner
+	st := newStream(&s.handler.answers, s.last, 1)
+	st.header, st.revision, st.session, st.owner = r.Header, s.revision, s, s.owner
 	s.streams = append(s.streams, st)
+	if s.closed {
+		st.free()
+	}
 	return st
 }
 
 // forget lets go of a stream that nobody can come back to.
 func (s *session) forget(st *stream) {
+	st.free()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.streams = slices.DeleteFunc(s.streams, func(other *stream) bool { return other == st })
@@ -70,6 +77,7 @@ func (s *session) forget(st *stream) {
 // trim keeps what is there for clients that come back within bounds: the oldest
 // goes first.
 func (s *session) trim() {
+	maxKept := min(maxKept, keptByAll/max(s.handler.sessions.count(), 1))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	over, kept := 0, s.unasked.kept()
@@ -85,6 +93,7 @@ func (s *session) trim() {
 		}
 		over--
 		kept -= st.kept()
+		st.free()
 		return true
 	})
 	for _, st := range append([]*stream{s.unasked}, s.streams...) {
@@ -99,7 +108,7 @@ func (s *session) trim() {
 }
 
 // start has a request answered on a stream, whoever still reads it.
-func (s *session) start(st *stream, m message.Message) {
+func (s *session) start(st *stream, m message.Message, work *work) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	f := &inFlight{cancel: cancel}
 	if fault := s.register(m, f); fault != nil {
@@ -112,8 +121,10 @@ func (s *session) start(st *stream, m message.Message) {
 		st.reply(0, nil)
 		return
 	}
+	work.more()
 	go func() {
 		defer s.handler.sessions.done(s)
+		defer work.done()
 		defer cancel()
 		m.Params = s.handler.how.heeded(m, false)
 		_, reply := s.handler.ask(ctx, s.client, m, st)
@@ -121,7 +132,7 @@ func (s *session) start(st *stream, m message.Message) {
 			reply = nil
 		}
 		// Only what is no request at all has another status than 200 here.
-		st.reply(http.StatusOK, reply)
+		s.handler.reply(st, http.StatusOK, m, reply)
 		s.trim()
 	}()
 }
@@ -226,6 +237,12 @@ func (s *session) close() {
 	s.asked.End()
 	s.client.End()
 	s.unasked.end()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, st := range append(s.streams, s.unasked) {
+		st.free()
+	}
+	s.closed = true
 }
 
 // while returns a context that ends with the session, too.

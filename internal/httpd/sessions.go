@@ -26,6 +26,7 @@ type sessions struct {
 	mu      sync.Mutex
 	changed *sync.Cond // mu; less is at work
 	byID    map[string]*session
+	opening int // sessions that are not yet admitted
 	atWork  int
 	closed  bool
 }
@@ -40,29 +41,86 @@ func newSessions(h *Handler) *sessions {
 // open makes a session, which nobody finds until it is admitted. When there are
 // as many as may be, the one makes room that nobody has used for longest.
 func (l *sessions) open(owner string) (*session, *refusal) {
-	l.mu.Lock()
-	closed := l.closed
-	full := len(l.byID) >= l.handler.opts.MaxSessions
-	l.mu.Unlock()
-	switch {
-	case closed:
-		return nil, shuttingDown()
-	case full && !l.evict():
-		return nil, busy("There are too many sessions, and all are in use (--max-sessions)")
+	if why := l.makeRoom(); why != nil {
+		return nil, why
 	}
 	s := &session{
 		handler: l.handler, id: rand.Text(), owner: owner, users: 1, touched: time.Now(),
-		unasked: newStream(0, 1, nil), inFlight: map[string]*inFlight{},
+		unasked: newStream(&l.handler.answers, 0, 1), inFlight: map[string]*inFlight{},
 	}
 	s.ctx, s.cancel = context.WithCancel(l.handler.ctx)
 	var err error
 	s.client, err = engine.NewClient(s.ctx, l.handler.opts.Server, false, s.notify)
 	if err != nil {
 		s.cancel()
+		l.opened()
 		l.handler.opts.Log.Error("cannot open a session", "err", err)
 		return nil, &refusal{status: http.StatusInternalServerError, code: message.CodeInternalError, text: "Internal error"}
 	}
 	return s, nil
+}
+
+// makeRoom has one session more be opened, which is then to be admitted or
+// abandoned.
+func (l *sessions) makeRoom() *refusal {
+	l.mu.Lock()
+	var victim *session
+	full := len(l.byID)+l.opening >= l.handler.opts.MaxSessions
+	if full && !l.closed {
+		victim = l.unused()
+	}
+	switch {
+	case l.closed:
+		l.mu.Unlock()
+		return shuttingDown()
+	case victim != nil:
+		delete(l.byID, victim.id)
+	case full:
+		l.mu.Unlock()
+		return busy("There are too many sessions, and all are in use (--max-sessions)")
+	}
+	l.opening++
+	l.mu.Unlock()
+	if victim != nil {
+		l.handler.opts.Log.Info("ended the session that was idle for longest, to make room (--max-sessions)")
+		victim.close()
+	}
+	return nil
+}
+
+// unused picks, of the sessions of whoever has most of them, the one that nobody
+// has sent anything in for longest; nil when all are in use. Who only listens
+// does not use one. mu is held.
+func (l *sessions) unused() *session {
+	owned := map[string]int{}
+	for _, s := range l.byID {
+		owned[s.owner]++
+	}
+	var found *session
+	for _, s := range l.byID {
+		if s.users > s.listeners {
+			continue
+		}
+		more := found == nil || owned[s.owner] > owned[found.owner]
+		same := found != nil && owned[s.owner] == owned[found.owner]
+		if more || same && s.touched.Before(found.touched) {
+			found = s
+		}
+	}
+	return found
+}
+
+// opened tells that a session is not being opened any more.
+func (l *sessions) opened() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.opening--
+}
+
+// abandon ends a session that was not admitted.
+func (l *sessions) abandon(s *session) {
+	l.opened()
+	s.close()
 }
 
 // notify sends a notification on the stream of the request that it is about, or
@@ -80,6 +138,7 @@ func (s *session) notify(ctx context.Context, method string, params json.RawMess
 func (l *sessions) admit(s *session) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.opening--
 	if l.closed {
 		s.close()
 		return
@@ -106,6 +165,19 @@ func (l *sessions) release(s *session) {
 	defer l.mu.Unlock()
 	s.users--
 	s.touched = time.Now()
+}
+
+// listen notes that one who has found a session only listens, until left is
+// called.
+func (l *sessions) listen(s *session) (left func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.listeners++
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		s.listeners--
+	}
 }
 
 // begin notes work, in a session unless it is nil.
@@ -139,25 +211,6 @@ func (l *sessions) end(s *session) {
 	delete(l.byID, s.id)
 	l.mu.Unlock()
 	s.close()
-}
-
-// evict ends the session that nobody has used for longest; false when all are in
-// use.
-func (l *sessions) evict() bool {
-	l.mu.Lock()
-	var oldest *session
-	for _, s := range l.byID {
-		if s.users == 0 && (oldest == nil || s.touched.Before(oldest.touched)) {
-			oldest = s
-		}
-	}
-	l.mu.Unlock()
-	if oldest == nil {
-		return false
-	}
-	l.handler.opts.Log.Info("ended the session that was idle for longest, to make room (--max-sessions)")
-	l.end(oldest)
-	return true
 }
 
 // sweep ends, from time to time, sessions that nobody uses.

@@ -24,6 +24,7 @@ type stream struct {
 	revision string      // of its session; "" in the stateless era
 	session  *session    // nil in the stateless era
 	owner    string      // who has sent the POST
+	room     *budget     // that all streams take their bytes from
 
 	mu      sync.Mutex
 	changed chan struct{} // closed when any of the following changes
@@ -35,12 +36,13 @@ type stream struct {
 	reader  int  // who reads it now; 0 is nobody
 	readers int  // who have come to read it
 	written int  // events before this one have been written to a client
+	freed   bool // nothing is kept any more
 }
 
-// newStream returns a stream of so many replies to a POST. One that is to stay
-// open has a reply that never comes.
-func newStream(number, replies int, header http.Header) *stream {
-	return &stream{number: number, header: header, open: replies, changed: make(chan struct{})}
+// newStream returns a stream of so many replies. One that is to stay open has a
+// reply that never comes.
+func newStream(room *budget, number, replies int) *stream {
+	return &stream{room: room, number: number, open: replies, changed: make(chan struct{})}
 }
 
 // asks is how a request of a session asks its client; nil in the stateless era.
@@ -60,7 +62,8 @@ const maxUnread = 1 << 20
 // tell adds a notification.
 func (s *stream) tell(text []byte) { s.add(event{text: text}) }
 
-// reply adds the reply to a request. Without a text there is none.
+// reply adds the reply to a request, whether there is room for it or not. Without
+// a text there is none.
 func (s *stream) reply(status int, text []byte) {
 	s.add(event{text: text, reply: true, status: status})
 }
@@ -73,7 +76,8 @@ func (s *stream) add(e event) {
 	} else {
 		s.told = true
 	}
-	if e.text != nil && (e.reply || s.makeRoom(len(e.text))) {
+	if e.text != nil && !s.freed && (e.reply || s.makeRoom(len(e.text))) {
+		s.room.give(-int64(len(e.text)))
 		s.events = append(s.events, e)
 		s.size += len(e.text)
 	}
@@ -83,6 +87,9 @@ func (s *stream) add(e event) {
 // makeRoom lets go of the oldest notifications in favour of a new one; false
 // when there is no room without letting go of a reply. mu is held.
 func (s *stream) makeRoom(size int) bool {
+	if !s.room.has(size) {
+		return false
+	}
 	for s.size+size > maxUnread && len(s.events) > 0 {
 		if s.events[0].reply {
 			return false
@@ -95,6 +102,7 @@ func (s *stream) makeRoom(size int) bool {
 // drop lets go of the oldest event; mu is held.
 func (s *stream) drop() {
 	s.size -= len(s.events[0].text)
+	s.room.give(int64(len(s.events[0].text)))
 	s.events[0] = event{}
 	s.events = s.events[1:]
 	s.first++
@@ -119,6 +127,23 @@ func (s *stream) end() {
 	defer s.mu.Unlock()
 	s.open = 0
 	s.change()
+}
+
+// free lets go of all that was said, once it is read by whoever is about to; what
+// still comes is not kept.
+func (s *stream) free() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.freed = true
+	s.empty()
+}
+
+// empty drops what a stream that was freed still has, once nobody is about to
+// read it; mu is held.
+func (s *stream) empty() {
+	for s.freed && s.reader == 0 && len(s.events) > 0 {
+		s.drop()
+	}
 }
 
 // A view is what is there for a reader.
@@ -172,6 +197,7 @@ func (s *stream) leave(reader int) {
 	defer s.mu.Unlock()
 	if s.reader == reader {
 		s.reader = 0
+		s.empty()
 	}
 }
 

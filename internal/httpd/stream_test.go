@@ -5,6 +5,12 @@ import (
 	"testing"
 )
 
+func roomy() *budget {
+	b := &budget{}
+	b.left.Store(1 << 30)
+	return b
+}
+
 func texts(v view) string {
 	var all []string
 	for _, e := range v.events {
@@ -14,7 +20,7 @@ func texts(v view) string {
 }
 
 func TestAStreamEndsWithItsLastReply(t *testing.T) {
-	s := newStream(1, 2, nil)
+	s := newStream(roomy(), 1, 2)
 	s.tell([]byte("a"))
 	s.reply(200, []byte("b"))
 	if v := s.look(); v.ended || !v.told || texts(v) != "a b" {
@@ -29,7 +35,7 @@ func TestAStreamEndsWithItsLastReply(t *testing.T) {
 }
 
 func TestAReaderGoesOnWhereItIsToldTo(t *testing.T) {
-	s := newStream(1, 1, nil)
+	s := newStream(roomy(), 1, 1)
 	for _, text := range []string{"a", "b", "c"} {
 		s.tell([]byte(text))
 	}
@@ -50,7 +56,7 @@ func TestAReaderGoesOnWhereItIsToldTo(t *testing.T) {
 }
 
 func TestWhatNobodyReadsIsBounded(t *testing.T) {
-	s := newStream(1, 2, nil)
+	s := newStream(roomy(), 1, 2)
 	s.reply(200, []byte("kept"))
 	big := make([]byte, maxUnread/4)
 	for range 10 {
@@ -59,7 +65,7 @@ func TestWhatNobodyReadsIsBounded(t *testing.T) {
 	if v := s.look(); string(v.events[0].text) != "kept" || s.kept() > maxUnread {
 		t.Errorf("%d bytes are kept, the first event is %.9s", s.kept(), v.events[0].text)
 	}
-	s = newStream(1, 1, nil)
+	s = newStream(roomy(), 1, 1)
 	for range 10 {
 		s.tell(big)
 	}
@@ -72,7 +78,7 @@ func TestWhatNobodyReadsIsBounded(t *testing.T) {
 }
 
 func TestOnlyWhatIsReadOrUnwantedIsShed(t *testing.T) {
-	s := newStream(1, 1, nil)
+	s := newStream(roomy(), 1, 1)
 	s.tell([]byte("abc"))
 	reader := s.enter()
 	if freed := s.shed(); freed != 0 {

@@ -82,18 +82,18 @@ func TestAKilledServerLeavesNoProcessAndNoFile(t *testing.T) {
 		}, conch},
 		{"after its sentinel was replaced", func(s *server, m mark) []int {
 			pids := calls("stubborn", 1)(s, m)
-			first := s.sentinel()
+			first := s.Sentinel()
 			kill(s.t, first)
-			harness.Eventually(s.t, harness.Deadline, "a new sentinel", func() bool { return s.sentinel() != first })
+			harness.Eventually(s.t, harness.Deadline, "a new sentinel", func() bool { return s.Sentinel() != first })
 			return pids
 		}, conch},
 		{"after its root shell was replaced", func(s *server, m mark) []int {
-			kill(s.t, s.rootShell())
+			kill(s.t, s.RootShell())
 			return calls("stubborn", 4)(s, m)
 		}, conch},
 		{"after its root shell was killed", func(s *server, m mark) []int {
 			pids := calls("stubborn", 2)(s, m)
-			kill(s.t, s.rootShell())
+			kill(s.t, s.RootShell())
 			return pids
 		}, conch},
 		{"after the worker of a call was killed", func(s *server, m mark) []int {
@@ -156,16 +156,16 @@ func TestTheServerGoesOnAfterOneOfItsProcessesWasKilled(t *testing.T) {
 		name   string
 		victim func(s *server) []int
 	}{
-		{"the sentinel", func(s *server) []int { return []int{s.sentinel()} }},
-		{"the root shell and a worker", func(s *server) []int { return append(s.workers()[:1], s.rootShell()) }},
-		{"a worker", func(s *server) []int { return s.workers()[:1] }},
-		{"all workers", (*server).workers},
-		{"the root shell and all workers", func(s *server) []int { return append(s.workers(), s.rootShell()) }},
+		{"the sentinel", func(s *server) []int { return []int{s.Sentinel()} }},
+		{"the root shell and a worker", func(s *server) []int { return append(s.Workers()[:1], s.RootShell()) }},
+		{"a worker", func(s *server) []int { return s.Workers()[:1] }},
+		{"all workers", (*server).Workers},
+		{"the root shell and all workers", func(s *server) []int { return append(s.Workers(), s.RootShell()) }},
 		{"every shell that waits for a call", func(s *server) []int {
 			var pids []int
-			for _, w := range s.workers() {
-				for _, p := range children(w) {
-					pids = append(pids, p.pid)
+			for _, w := range s.Workers() {
+				for _, p := range harness.Children(w) {
+					pids = append(pids, p.PID)
 				}
 			}
 			return pids
@@ -246,8 +246,8 @@ tool_wait() { echo "$BASHPID" >>"$arg_at"; until [[ -e $arg_at.go ]]; do sleep 0
 		name   string
 		victim func(s *server) int
 	}{
-		{"the root shell", (*server).rootShell},
-		{"the sentinel", (*server).sentinel},
+		{"the root shell", (*server).RootShell},
+		{"the sentinel", (*server).Sentinel},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -274,9 +274,9 @@ func TestAFormerSentinelsDeathIsNoReasonToKillCalls(t *testing.T) {
 	id := s.post("obedient", m.args())
 	tool := m.pids(1)[0]
 	for range 3 {
-		first := s.sentinel()
+		first := s.Sentinel()
 		kill(t, first)
-		harness.Eventually(t, harness.Deadline, "a new sentinel", func() bool { return s.sentinel() != first })
+		harness.Eventually(t, harness.Deadline, "a new sentinel", func() bool { return s.Sentinel() != first })
 		s.serves()
 	}
 	if !harness.Alive(tool) {

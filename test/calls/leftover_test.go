@@ -59,14 +59,14 @@ func TestATimeOutThatTheScriptSetsEndsNoShellThatWaits(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "TMOUT=1"+echo)
 	s.serves()
-	root := s.rootShell()
+	root := s.RootShell()
 	for range 2 {
 		time.Sleep(1300 * time.Millisecond)
 		if got := s.ok("echo", object("v", "still here")); got != "still here" {
 			t.Errorf("got %q", got)
 		}
 	}
-	if now := s.rootShell(); now != root {
+	if now := s.RootShell(); now != root {
 		t.Errorf("the root shell is %d, and was %d", now, root)
 	}
 }

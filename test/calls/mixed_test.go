@@ -121,21 +121,21 @@ func (m *mix) one() {
 
 // killAWorker kills one that may have nothing to do, or a call.
 func (m *mix) killAWorker() {
-	var workers []stat
-	for _, above := range children(m.Cmd.Process.Pid) {
+	var workers []harness.Stat
+	for _, above := range harness.Children(m.Cmd.Process.Pid) {
 		// The plain shell above the root shell, and no process that a call has
 		// left behind.
-		if !strings.Contains(commandLine(above.pid), "runtime.bash") || above.session != above.pid {
+		if !strings.Contains(harness.CommandLine(above.PID), "runtime.bash") || above.Session != above.PID {
 			continue
 		}
-		for _, root := range children(above.pid) {
-			workers = append(workers, children(root.pid)...)
+		for _, root := range harness.Children(above.PID) {
+			workers = append(workers, harness.Children(root.PID)...)
 		}
 	}
 	if len(workers) == 0 {
 		return
 	}
-	_ = syscall.Kill(workers[m.random.IntN(len(workers))].pid, syscall.SIGKILL)
+	_ = syscall.Kill(workers[m.random.IntN(len(workers))].PID, syscall.SIGKILL)
 }
 
 // collect reads every answer and compares it. A worker that was killed may

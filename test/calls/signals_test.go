@@ -152,7 +152,7 @@ func TestTheScriptsOwnExitTrapRunsAtTheEnd(t *testing.T) {
 	m := newMark(t)
 	s := serve(t, `trap 'echo "$BASHPID" >>"`+m.path+`"' EXIT`+echo)
 	s.serves()
-	root := s.rootShell()
+	root := s.RootShell()
 	s.ends()
 	if got := m.pids(1); len(got) != 1 || got[0] != root {
 		t.Errorf("the trap has run in %v, the root shell was %d", got, root)

@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -121,8 +122,16 @@ type Server struct {
 // and waited for when the test ends.
 func Serve(t testing.TB, args ...string) *Server {
 	t.Helper()
+	return ServeWith(t, nil, args...)
+}
+
+// ServeWith is Serve, with a command in front that becomes conch, as env and
+// nice do.
+func ServeWith(t testing.TB, command []string, args ...string) *Server {
+	t.Helper()
 	s := &Server{t: t, Tmp: t.TempDir(), Run: t.TempDir(), lines: make(chan string, 10000), exited: make(chan struct{}), more: make(chan struct{})}
-	s.Cmd = exec.Command(Binary(t), append([]string{"serve"}, args...)...)
+	line := slices.Concat(command, []string{Binary(t), "serve"}, args)
+	s.Cmd = exec.Command(line[0], line[1:]...)
 	s.Cmd.Env = append(os.Environ(), "TMPDIR="+s.Tmp, "XDG_RUNTIME_DIR="+s.Run,
 		// A race-enabled process would linger for a second at its end.
 		"GORACE=atexit_sleep_ms=0")

@@ -1,6 +1,17 @@
 package harness
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
 	"regexp"
 	"strings"
 	"syscall"
@@ -8,26 +19,63 @@ import (
 	"time"
 )
 
+// Revisions of the protocol.
+const (
+	Modern       = "2026-07-28"
+	NewestLegacy = "2025-11-25"
+)
+
 // An HTTPServer is a running conch serve --http.
 type HTTPServer struct {
 	*Server
 	Address string // host and port
+	Path    string // of the endpoint
 }
 
-// listening is what a server that listens says.
-var listening = regexp.MustCompile(`msg=listening address=(\S+)`)
+var listening = regexp.MustCompile(`listening"? "?address"?[=:]"?([^\s"]+)"?[ ,]"?path"?[=:]"?([^\s"]+)`)
 
-// ServeHTTP starts "conch serve" with args on a port that is free, and waits
-// until it listens.
+// ServeHTTP starts "conch serve --http" on a port of 127.0.0.1 that is free.
 func ServeHTTP(t testing.TB, args ...string) *HTTPServer {
 	t.Helper()
-	s := Serve(t, append([]string{"--http=127.0.0.1:0"}, args...)...)
-	line := s.Said(listening)
-	return &HTTPServer{Server: s, Address: line[1]}
+	return ServeHTTPWith(t, nil, args...)
 }
 
-// URL is the endpoint.
-func (s *HTTPServer) URL() string { return "http://" + s.Address + "/mcp" }
+// ServeHTTPWith is ServeHTTP, with a command in front that runs another.
+func ServeHTTPWith(t testing.TB, command []string, args ...string) *HTTPServer {
+	t.Helper()
+	e := &HTTPServer{Server: ServeWith(t, command, append([]string{"--http=127.0.0.1:0"}, args...)...)}
+	Eventually(t, Deadline, "the server listens", func() bool {
+		found := listening.FindStringSubmatch(strings.ReplaceAll(e.Stderr(), `",`, `" `))
+		if found != nil {
+			e.Address, e.Path = found[1], found[2]
+		}
+		return found != nil
+	})
+	return e
+}
+
+// URL is the endpoint's.
+func (e *HTTPServer) URL() string { return "http://" + e.Address + e.Path }
+
+// Terminate ends the server with SIGTERM. It is to exit with 0 and leave
+// nothing.
+func (e *HTTPServer) Terminate() {
+	e.t.Helper()
+	if err := e.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		e.t.Fatal(err)
+	}
+	if state := e.Wait(); state.ExitCode() != 0 {
+		e.t.Errorf("ended with %v", state)
+	}
+	e.LeavesNothing(5 * time.Second)
+}
+
+// LeavesNothing checks that no process and no file of a server that has ended
+// is left.
+func (s *Server) LeavesNothing(within time.Duration) {
+	s.t.Helper()
+	Eventually(s.t, within, "nothing is left", func() bool { return len(s.Session()) == 0 && len(s.Files()) == 0 })
+}
 
 // Said waits until the server writes something to standard error, and returns
 // it with its submatches.
@@ -52,19 +100,6 @@ func (s *Server) Said(what *regexp.Regexp) []string {
 	}
 }
 
-// Terminate ends the server as whoever runs servers does. It must exit with
-// status 0 and leave nothing.
-func (s *HTTPServer) Terminate() {
-	s.t.Helper()
-	if err := s.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		s.t.Fatal(err)
-	}
-	if state := s.Wait(); state.ExitCode() != 0 {
-		s.t.Errorf("the server ended with %v", state)
-	}
-	s.Left(s.t)
-}
-
 // Left fails the test for every process and file of the server's that stays.
 func (s *Server) Left(t testing.TB) {
 	t.Helper()
@@ -72,4 +107,59 @@ func (s *Server) Left(t testing.TB) {
 	if files := s.Files(); len(files) > 0 {
 		t.Errorf("files are left: %q", files)
 	}
+}
+
+// ModernRequest is a request of the stateless era: its body, and the headers of
+// the protocol that must go with it. id is JSON text, params the members of an
+// object.
+func ModernRequest(id, method, params string) (header map[string]string, body string) {
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + Modern + `","io.modelcontextprotocol/clientCapabilities":{}}`
+	header = map[string]string{"MCP-Protocol-Version": Modern, "Mcp-Method": method}
+	var named struct{ Name string }
+	_ = json.Unmarshal([]byte("{"+params+"}"), &named)
+	if named.Name != "" {
+		header["Mcp-Name"] = named.Name
+	}
+	if params != "" {
+		params = "," + params
+	}
+	return header, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s%s}}`, id, method, meta, params)
+}
+
+// Initialize is a request that begins a session.
+func Initialize(revision string) string {
+	return `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"` + revision +
+		`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+}
+
+// WriteCertificate makes a certificate of that name for 127.0.0.1.
+func WriteCertificate(t testing.TB, certFile, keyFile, name string) *x509.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: keyDER}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cert
 }

@@ -318,7 +318,7 @@ func TestAUnixSocketIsServed(t *testing.T) {
 		t.Errorf("got %s", resp.Status)
 	}
 	client.CloseIdleConnections()
-	e.terminate()
+	e.Terminate()
 	if exists(path) {
 		t.Error("the socket is left")
 	}

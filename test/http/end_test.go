@@ -64,7 +64,7 @@ func TestCallsThatTakeTooLongAreStoppedAtTheEnd(t *testing.T) {
 	c := e.initialize(newestLegacy)
 	c.open(sent{header: c.header(), body: waitCall(1, file)})
 	awaitFile(t, file)
-	e.terminate()
+	e.Terminate()
 	if !exists(file) || !strings.Contains(e.Stderr(), "--drain") {
 		t.Errorf("the log is %s", e.Stderr())
 	}
@@ -84,7 +84,7 @@ func TestCallsThatAreStoppedAreAnsweredWhereNothingHasBeenSaid(t *testing.T) {
 		answers <- answer{resp, err}
 	}()
 	awaitFile(t, file)
-	e.terminate()
+	e.Terminate()
 	got := <-answers
 	if got.error != nil {
 		t.Fatal(got.error)

@@ -6,16 +6,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/conch-mcp/conch/test/harness"
 )
@@ -23,8 +19,8 @@ import (
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 
 const (
-	modern       = "2026-07-28"
-	newestLegacy = "2025-11-25"
+	modern       = harness.Modern
+	newestLegacy = harness.NewestLegacy
 )
 
 // script has tools that answer, wait, fail and stay.
@@ -47,13 +43,11 @@ const toolsList = `{"tools":[
 
 // endpoint is a running conch serve --http.
 type endpoint struct {
-	*harness.Server
+	*harness.HTTPServer
 	t   testing.TB
 	url string // of the endpoint
 	top string // of the server
 }
-
-var listening = regexp.MustCompile(`msg=listening address=(\S+) path=(\S+)`)
 
 // serve serves the script above.
 func serve(t testing.TB, flags ...string) *endpoint {
@@ -64,28 +58,8 @@ func serve(t testing.TB, flags ...string) *endpoint {
 func serveScript(t testing.TB, script, tools, config string, flags ...string) *endpoint {
 	t.Helper()
 	path := harness.Script(t, script, tools, config)
-	e := &endpoint{Server: harness.Serve(t, append(append([]string{"--http=127.0.0.1:0"}, flags...), path)...), t: t}
-	harness.Eventually(t, harness.Deadline, "the server listens", func() bool {
-		found := listening.FindStringSubmatch(e.Stderr())
-		if found != nil {
-			e.top = "http://" + found[1]
-			e.url = e.top + found[2]
-		}
-		return found != nil
-	})
-	return e
-}
-
-// terminate ends the server, which is to exit with 0 and leave nothing.
-func (e *endpoint) terminate() {
-	e.t.Helper()
-	if err := e.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		e.t.Fatal(err)
-	}
-	if state := e.Wait(); state.ExitCode() != 0 {
-		e.t.Errorf("ended with %v", state)
-	}
-	harness.Eventually(e.t, 5*time.Second, "nothing is left", func() bool { return len(e.Session()) == 0 && len(e.Files()) == 0 })
+	e := harness.ServeHTTP(t, append(flags, path)...)
+	return &endpoint{HTTPServer: e, t: t, url: e.URL(), top: "http://" + e.Address}
 }
 
 // sent is a request to send. Header values replace those a client would send;
@@ -152,20 +126,11 @@ func (e *endpoint) post(id, method, params string, header map[string]string) got
 }
 
 func modernRequest(id, method, params string, header map[string]string) sent {
-	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientCapabilities":{}}`
-	if params != "" {
-		params = "," + params
-	}
-	all := map[string]string{"MCP-Protocol-Version": modern, "Mcp-Method": method}
-	var named struct{ Name string }
-	_ = json.Unmarshal([]byte("{"+strings.TrimPrefix(params, ",")+"}"), &named)
-	if named.Name != "" {
-		all["Mcp-Name"] = named.Name
-	}
+	all, body := harness.ModernRequest(id, method, params)
 	for name, value := range header {
 		all[name] = value
 	}
-	return sent{header: all, body: fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s%s}}`, id, method, meta, params)}
+	return sent{header: all, body: body}
 }
 
 // client is one with a session.
@@ -177,7 +142,7 @@ type client struct {
 
 func (e *endpoint) initialize(revision string) *client {
 	e.t.Helper()
-	answer := e.send(sent{body: `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"` + revision + `","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`})
+	answer := e.send(sent{body: harness.Initialize(revision)})
 	if answer.status != 200 {
 		e.t.Fatalf("initialize: %+v", answer)
 	}

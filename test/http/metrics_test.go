@@ -14,7 +14,7 @@ var listeningForMetrics = regexp.MustCompile(`msg="listening for metrics" addres
 
 func TestWhatIsDoneIsCounted(t *testing.T) {
 	e := serve(t, "--metrics", "127.0.0.1:0", "--timeout", "2s")
-	metrics := &endpoint{Server: e.Server, t: t}
+	metrics := &endpoint{HTTPServer: e.HTTPServer, t: t}
 	harness.Eventually(t, harness.Deadline, "metrics are served", func() bool {
 		found := listeningForMetrics.FindStringSubmatch(e.Stderr())
 		if found != nil {
@@ -60,7 +60,7 @@ func TestWhatIsDoneIsCounted(t *testing.T) {
 	if t.Failed() {
 		t.Log(scrape.body)
 	}
-	e.terminate()
+	e.Terminate()
 }
 
 func TestACallTakesPartInTheTraceOfItsRequest(t *testing.T) {

@@ -31,7 +31,7 @@ func TestTheStatelessEraIsAnsweredWithOneDocument(t *testing.T) {
 	if failed := e.post("1", "tools/call", `"name":"fail"`, nil); failed.status != 200 || !strings.Contains(failed.body, `"isError":true`) {
 		t.Errorf("a tool that fails: %+v", failed)
 	}
-	e.terminate()
+	e.Terminate()
 }
 
 func TestIDsKeepTypeAndDigits(t *testing.T) {
@@ -147,7 +147,7 @@ func TestWhoeverLeavesHasItsCallCancelled(t *testing.T) {
 	if answer := e.post("2", "tools/call", `"name":"echo"`, nil); answer.status != 200 {
 		t.Errorf("got %+v", answer)
 	}
-	e.terminate()
+	e.Terminate()
 	if !exists(file) {
 		t.Error("the call went on to its end")
 	}

@@ -42,7 +42,7 @@ func TestOlderRevisionsAreServedInSessions(t *testing.T) {
 			}
 		})
 	}
-	e.terminate()
+	e.Terminate()
 }
 
 func TestAClientThatNamesNoVersionIsServed(t *testing.T) {
@@ -104,7 +104,7 @@ func TestDeleteEndsTheCallsInFlightAtOnce(t *testing.T) {
 	if !exists(file) {
 		t.Error("the call went on to its end")
 	}
-	e.terminate()
+	e.Terminate()
 }
 
 func TestACancelledRequestOfASessionIsNotAnswered(t *testing.T) {

@@ -1,61 +1,21 @@
 package http_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/conch-mcp/conch/test/harness"
 )
 
-// writeCertificate makes a certificate of that name for 127.0.0.1.
-func writeCertificate(t *testing.T, certFile, keyFile, name string) *x509.Certificate {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for path, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: keyDER}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cert
-}
-
 func TestTLSIsServedAndItsCertificateReplaced(t *testing.T) {
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	first := writeCertificate(t, certFile, keyFile, "first")
+	first := harness.WriteCertificate(t, certFile, keyFile, "first")
 	e := serve(t, "--tls-cert", certFile, "--tls-key", keyFile)
 	secure := strings.Replace(e.url, "http://", "https://", 1)
 	// ask sends a request on a connection of its own.
@@ -75,7 +35,7 @@ func TestTLSIsServedAndItsCertificateReplaced(t *testing.T) {
 	if err != nil || resp.StatusCode != 200 || resp.ProtoMajor != 2 {
 		t.Fatalf("got %v, %v", resp, err)
 	}
-	second := writeCertificate(t, certFile, keyFile, "second")
+	second := harness.WriteCertificate(t, certFile, keyFile, "second")
 	harness.Eventually(t, harness.Deadline, "the new certificate is shown", func() bool {
 		_, err := ask(second)
 		return err == nil

@@ -34,7 +34,7 @@ func TestCallsAreTracedWhereACollectorIsNamed(t *testing.T) {
 		t.Fatalf("the tool is part of %s", answer.body)
 	}
 	// What has not been sent is sent at the end.
-	e.terminate()
+	e.Terminate()
 	var sent []byte
 	for len(received) > 0 {
 		sent = append(sent, <-received...)
