@@ -13,6 +13,7 @@ import (
 	"github.com/conch-mcp/conch/internal/host"
 	"github.com/conch-mcp/conch/internal/httpd"
 	"github.com/conch-mcp/conch/internal/listen"
+	"github.com/conch-mcp/conch/internal/subscription"
 )
 
 // maxBodies bounds what the bodies of all requests may hold at once.
@@ -32,8 +33,8 @@ type network struct {
 	scopes  func(tool string) []string
 }
 
-// serveHTTP serves s on the network until ctx ends.
-func serveHTTP(ctx context.Context, s *server, flags httpFlags, drain time.Duration) error {
+// serveHTTP serves s on the network until ctx ends. hub tells clients of changes.
+func serveHTTP(ctx context.Context, s *server, hub *subscription.Hub, flags httpFlags, drain time.Duration) error {
 	log := s.logs.logger()
 	l, err := listen.Open(ctx, listen.Options{Addr: flags.address, CertFile: flags.certFile, KeyFile: flags.keyFile, Log: log})
 	if err != nil {
@@ -46,7 +47,7 @@ func serveHTTP(ctx context.Context, s *server, flags httpFlags, drain time.Durat
 	}
 	endpoint, err := httpd.New(httpd.Options{
 		Path: flags.path, Server: s.host.Server(), Supported: s.host.Supported, CallTool: s.host.CallTool,
-		CheckParams: checkParams(s.host), Admit: n.admit, Legacy: flags.legacy,
+		CheckParams: checkParams(s.host), Admit: n.admit, Hub: hub, Legacy: flags.legacy,
 		MaxRequests: flags.maxRequests, MaxBody: int64(flags.maxBody), MaxBodies: maxBodies,
 		ReadTimeout: time.Duration(flags.readTimeout), KeepAlive: time.Duration(flags.keepAlive),
 		SessionTimeout: time.Duration(flags.sessionTimeout), MaxSessions: flags.maxSessions, Log: log,

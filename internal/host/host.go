@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -42,8 +43,6 @@ type Options struct {
 	Folder  string // what files of resources and prompts are below
 	// PageSize is how many entries of a list clients get at once; 0 is all.
 	PageSize int
-	// Notifies says that clients are told of changes; see [Host.Tells].
-	Notifies bool
 	// Invalid is told of a tool whose arguments were refused; nil for nobody.
 	Invalid func(tool string)
 	// How long and by whom lists may be kept where nothing else says so; default
@@ -61,8 +60,9 @@ type Options struct {
 
 // A Host answers the requests of any number of sessions.
 type Host struct {
-	opts   Options
-	server *mcp.Server
+	opts     Options
+	server   *mcp.Server
+	notifies atomic.Bool // see Notify
 
 	mu      sync.Mutex
 	tools   *catalog.Tools             // the reading that schemas belong to

@@ -48,16 +48,19 @@ func (h *Host) has(capability string) bool {
 	return message.Member(h.capabilities(h.configOrNone()), capability) != nil
 }
 
+// Notify has the server say that it tells clients of changes, which is for those
+// to see to who serve clients.
+func (h *Host) Notify() { h.notifies.Store(true) }
+
 // Tells reports whether clients are told of changes to "tools", "prompts" or
 // "resources".
 func (h *Host) Tells(list string) bool { return h.says(list, "listChanged") }
 
-// HasResource reports whether there is a resource of that URI whose changes
-// clients may hear of.
+// Subscribes reports whether clients may subscribe to resources.
+func (h *Host) Subscribes() bool { return h.says("resources", "subscribe") }
+
+// HasResource reports whether there is a resource of that URI.
 func (h *Host) HasResource(uri string) bool {
-	if !h.says("resources", "subscribe") {
-		return false
-	}
 	resources, err := h.resourcesNow()
 	if err != nil {
 		return false
@@ -67,7 +70,7 @@ func (h *Host) HasResource(uri string) bool {
 }
 
 func (h *Host) says(capability, member string) bool {
-	if !h.opts.Notifies || h.opts.Manner.isVerbatim() {
+	if !h.notifies.Load() || h.opts.Manner.isVerbatim() {
 		return false
 	}
 	own := message.Member(h.capabilities(h.configOrNone()), capability)
@@ -77,7 +80,7 @@ func (h *Host) says(capability, member string) bool {
 // ownCapabilities are those of a server that says nothing of its own.
 func (h *Host) ownCapabilities() json.RawMessage {
 	changes := map[string]any{}
-	if h.opts.Notifies {
+	if h.notifies.Load() {
 		changes["listChanged"] = true
 	}
 	var f fields
@@ -86,7 +89,7 @@ func (h *Host) ownCapabilities() json.RawMessage {
 	resources, err := h.resourcesNow()
 	if err != nil || !resources.Absent {
 		subscribe := map[string]any{}
-		if h.opts.Notifies {
+		if h.notifies.Load() {
 			subscribe = map[string]any{"listChanged": true, "subscribe": true}
 		}
 		f.add("resources", subscribe)

@@ -31,7 +31,7 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m message.
 	go func() {
 		defer close(done)
 		m.Params = h.how.heeded(m, true)
-		st.reply(h.ask(ctx, h.modern, m, st))
+		st.reply(h.askModern(ctx, m, st))
 	}()
 	answer{w: w, stream: st, patience: h.opts.KeepAlive, keepAlive: h.opts.KeepAlive}.write(ctx)
 	cancel()
