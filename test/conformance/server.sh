@@ -2,6 +2,8 @@
 # What the official conformance suite calls. The suite dictates the names, and
 # what each tool must do.
 
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit
+
 tool_test_simple_text() { echo 'This is a simple text response for testing.'; }
 
 tool_test_error_handling() {
@@ -20,4 +22,27 @@ tool_test_logging_tool() { echo 'Nobody has asked for log messages.'; }
 tool_test_reconnection() {
   sleep 1
   echo 'The answer to a client that has come back.'
+}
+
+# A list that has been touched may be another one.
+tool_test_trigger_tool_change() { touch "$here/tools.json"; }
+tool_test_trigger_prompt_change() { touch "$here/prompts.json"; }
+
+resource_watched_resource() { echo 'Somebody watches this.'; }
+
+# Clients choose the id, which is no JSON until it is quoted.
+resource_template() {
+  local id=${arg_id//\\/\\\\}
+  printf '{"id":"%s","templateTest":true,"data":"Data for ID: %s"}' "${id//\"/\\\"}" "${id//\"/\\\"}"
+}
+
+prompt_test_prompt_with_arguments() {
+  printf "Prompt with arguments: arg1='%s', arg2='%s'\n" "$arg_arg1" "$arg_arg2"
+}
+
+complete_prompt_test_prompt_with_arguments_arg1() {
+  local value
+  for value in paris park party; do
+    [[ $value != "$arg_value"* ]] || echo "$value"
+  done
 }
