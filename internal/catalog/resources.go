@@ -53,7 +53,7 @@ func (t *Template) Variables() []string { return t.uri.Varnames() }
 
 // longestURI bounds what is matched against templates, in bytes: the time that
 // takes grows with it.
-const longestURI = 4 << 10
+const longestURI = 2 << 10
 
 // Match takes the values of the template's variables from a URI, which are a
 // string, a list of strings or an object of strings each. A variable that the
@@ -68,6 +68,12 @@ func (t *Template) Match(uri string) (values map[string]any, ok bool) {
 	}
 	values = map[string]any{}
 	for name, v := range found {
+		full, _, isPrefix := strings.Cut(name, ":")
+		if isPrefix && found.Get(full).Valid() {
+			// The beginning of a value is of no use beside the whole.
+			continue
+		}
+		name = full
 		switch v.T {
 		case uritemplate.ValueTypeString:
 			values[name] = v.String()

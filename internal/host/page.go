@@ -53,5 +53,7 @@ func readCursor(list, cursor string) (last string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	return strings.CutPrefix(string(text), list+"\n")
+	last, ok = strings.CutPrefix(string(text), list+"\n")
+	// Line breaks within are skipped in decoding.
+	return last, ok && newCursor(list, last) == cursor
 }

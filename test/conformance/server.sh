@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What the official conformance suite calls. The suite dictates the names, and
 # what each tool must do.
+# shellcheck disable=SC2154 # arguments are variables that conch sets
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit
 
