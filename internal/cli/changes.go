@@ -59,15 +59,16 @@ func (c *changes) subscribed(uris []string) {
 
 // changed tells of a file that has changed.
 func (c *changes) changed(path string) {
-	if list := c.lists[path]; list != "" {
+	list := c.lists[path]
+	if list == subscription.Resources {
+		// They may be in other files now.
+		c.mu.Lock()
+		c.paths = nil
+		c.mu.Unlock()
+		c.hub.Resubscribe()
+	}
+	if list != "" {
 		c.hub.ListChanged(list)
-		if list == subscription.Resources {
-			// They may be in other files now.
-			c.mu.Lock()
-			c.paths = nil
-			c.mu.Unlock()
-			c.hub.Resubscribe()
-		}
 	}
 	c.mu.Lock()
 	uris := c.files[path]

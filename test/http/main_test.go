@@ -63,7 +63,11 @@ func serve(t testing.TB, flags ...string) *endpoint {
 
 func serveScript(t testing.TB, script, tools, config string, flags ...string) *endpoint {
 	t.Helper()
-	path := harness.Script(t, script, tools, config)
+	return servePath(t, harness.Script(t, script, tools, config), flags...)
+}
+
+func servePath(t testing.TB, path string, flags ...string) *endpoint {
+	t.Helper()
 	e := &endpoint{Server: harness.Serve(t, append(append([]string{"--http=127.0.0.1:0"}, flags...), path)...), t: t}
 	harness.Eventually(t, harness.Deadline, "the server listens", func() bool {
 		found := listening.FindStringSubmatch(e.Stderr())
