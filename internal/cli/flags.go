@@ -16,19 +16,24 @@ import (
 
 // serverFlags are the flags of everything that runs a server script.
 type serverFlags struct {
-	tools, config string
-	bash          string
-	concurrency   count
-	timeout       duration
-	maxOutput     size
-	asking        askingFlags
-	log           logFlags
+	tools, config      string
+	resources, prompts string
+	pageSize           int
+	bash               string
+	concurrency        count
+	timeout            duration
+	maxOutput          size
+	asking             askingFlags
+	log                logFlags
 }
 
 func (f *serverFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.tools, "tools", "", "the list of tools (default: $MCP_TOOLS_LIST_FILE, or tools.json beside SCRIPT)")
 	flags.StringVar(&f.config, "config", "", "the server's description (default: $MCP_CONFIG_FILE, or config.json beside SCRIPT)")
+	flags.StringVar(&f.resources, "resources", "", "the list of resources (default: $MCP_RESOURCES_LIST_FILE, or resources.json beside SCRIPT, which need not be there)")
+	flags.StringVar(&f.prompts, "prompts", "", "the list of prompts (default: $MCP_PROMPTS_LIST_FILE, or prompts.json beside SCRIPT, which need not be there)")
+	flags.IntVar(&f.pageSize, "page-size", 0, "how many entries of a list clients get at once; 0 is all")
 	flags.StringVar(&f.bash, "bash", "bash", "the bash to run scripts with")
 	f.concurrency = defaultConcurrency()
 	flags.Var(&f.concurrency, "concurrency", "how many calls may run at once; others wait")
@@ -43,6 +48,8 @@ func (f *serverFlags) check() error {
 	switch {
 	case f.maxOutput < 1:
 		return fmt.Errorf("--max-output must be at least 1")
+	case f.pageSize < 0:
+		return fmt.Errorf("--page-size must be at least 0")
 	}
 	if _, err := exec.LookPath(f.bash); err != nil {
 		return fmt.Errorf("there is no %s to run scripts with (--bash)", f.bash)

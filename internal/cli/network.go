@@ -17,6 +17,7 @@ import (
 	"github.com/conch-mcp/conch/internal/host"
 	"github.com/conch-mcp/conch/internal/httpd"
 	"github.com/conch-mcp/conch/internal/listen"
+	"github.com/conch-mcp/conch/internal/subscription"
 )
 
 // What the bodies of all requests may hold at once, and the answers to them. The
@@ -49,8 +50,8 @@ func newNetwork(h *host.Host, flags httpFlags, log *slog.Logger) *network {
 }
 
 // serveHTTP serves s on the network until ctx ends. Calls at work are not waited
-// for once hurry ends.
-func serveHTTP(ctx, hurry context.Context, s *server, flags httpFlags, drain time.Duration) error {
+// for once hurry ends. hub tells clients of changes.
+func serveHTTP(ctx, hurry context.Context, s *server, hub *subscription.Hub, flags httpFlags, drain time.Duration) error {
 	log := s.logs.logger()
 	l, err := listen.Open(ctx, listen.Options{Addr: flags.address, CertFile: flags.certFile, KeyFile: flags.keyFile, Log: log})
 	if err != nil {
@@ -62,7 +63,9 @@ func serveHTTP(ctx, hurry context.Context, s *server, flags httpFlags, drain tim
 	if err := n.open(ctx, l.Addr()); err != nil {
 		return err
 	}
-	if n.endpoint, err = httpd.New(n.endpointOptions(s.limits.MaxOutput)); err != nil {
+	endpointOpts := n.endpointOptions(s.limits.MaxOutput)
+	endpointOpts.Hub = hub
+	if n.endpoint, err = httpd.New(endpointOpts); err != nil {
 		return err
 	}
 	opts := n.serverOptions()

@@ -31,7 +31,11 @@ type runCall func(context.Context, call.Call) (call.Outcome, error)
 // below.
 func (o *observer) run(next runCall) runCall {
 	return func(ctx context.Context, c call.Call) (call.Outcome, error) {
-		start, tool := time.Now(), strings.TrimPrefix(c.Function, "tool_")
+		start := time.Now()
+		tool, isTool := strings.CutPrefix(c.Function, "tool_")
+		if !isTool {
+			return next(ctx, c)
+		}
 		ctx, span := o.tracing.Start(ctx, telemetry.Carrier(c.Trace), "tools/call "+tool,
 			attribute.String("mcp.method.name", "tools/call"), attribute.String("gen_ai.tool.name", tool))
 		c.Trace = shell.Trace(span.Carrier())
@@ -86,7 +90,9 @@ func (o *observer) startTracing(ctx context.Context) (err error) {
 
 // countedMethods are those that requests are told apart by.
 var countedMethods = []string{
-	"server/discover", "initialize", "ping", "tools/list", "tools/call", "logging/setLevel", "notifications/initialized", "notifications/cancelled",
+	"server/discover", "initialize", "ping", "tools/list", "tools/call", "logging/setLevel",
+	"resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe", "subscriptions/listen",
+	"prompts/list", "prompts/get", "completion/complete", "notifications/initialized", "notifications/cancelled",
 }
 
 // startMetrics makes metrics of a server on the network.

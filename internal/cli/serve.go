@@ -108,7 +108,9 @@ func serveNetwork(script string, args []string, flags serverFlags, connection co
 	}
 	defer s.close()
 	s.host.Look()
-	if err := serveHTTP(ctx, hurry, s, network, time.Duration(connection.drain)); err != nil {
+	changes := startChanges(s)
+	defer changes.close()
+	if err := serveHTTP(ctx, hurry, s, changes.hub, network, time.Duration(connection.drain)); err != nil {
 		return &exitError{1, err}
 	}
 	return nil
@@ -126,6 +128,8 @@ func serve(ctx context.Context, script string, args []string, flags serverFlags,
 	log := s.logs.logger()
 	s.host.Look()
 	log.Info("serving", "script", script, "version", buildVersion(), "bash", s.script.Bash)
+	changes := startChanges(s)
+	defer changes.close()
 	in, restore := pollableStdin()
 	defer restore()
 	// The calls are told why they end before they do.
@@ -137,7 +141,7 @@ func serve(ctx context.Context, script string, args []string, flags serverFlags,
 	})()
 	err = wire.Serve(serving, s.host.Server(), in, os.Stdout, wire.Options{
 		MaxLine: int(connection.maxLine), Drain: time.Duration(connection.drain),
-		Supported: s.host.Supported, CallTool: s.host.CallTool, Log: log,
+		Supported: s.host.Supported, CallTool: s.host.CallTool, Hub: changes.hub, Log: log,
 	})
 	if err != nil {
 		return &exitError{1, err}

@@ -26,7 +26,7 @@ import (
 type server struct {
 	host   *host.Host
 	script *shell.Script // as it was at the start
-	tools  *bashsdk.ToolsFile
+	lists  lists
 	config *bashsdk.ConfigFile
 	logs   *logs
 	limits call.Limits
@@ -86,13 +86,16 @@ func startServer(ctx context.Context, script string, args []string, flags server
 	if s.runner, err = call.NewRunner(s.shell, call.Options{Limits: s.limits, Tmp: s.tmpdir(), Lifeline: s.lifeline, Log: log}); err != nil {
 		return nil, err
 	}
-	s.tools = bashsdk.NewToolsFile(s.file(flags.tools, "MCP_TOOLS_LIST_FILE", script, "tools.json"))
+	s.lists = s.findLists(flags, script)
 	s.config = bashsdk.NewConfigFile(s.file(flags.config, "MCP_CONFIG_FILE", script, "config.json"), message.Revisions())
 	s.host = host.New(host.Options{
 		Name:  strings.TrimSuffix(filepath.Base(script), filepath.Ext(script)),
-		Tools: s.tools.Read, Config: s.config.Read, Functions: s.toolFunctions,
-		Exists: func(tool string) bool { return s.shell.Script().Functions["tool_"+tool] },
-		Run:    s.observer.run(s.runner.Run), Invalid: s.observer.invalid, Limits: s.limits, Asking: asking, Log: log,
+		Tools: s.lists.tools.Read, Resources: s.lists.resources.Read, Prompts: s.lists.prompts.Read, Config: s.config.Read,
+		Functions: s.toolFunctions,
+		Exists:    func(tool string) bool { return s.shell.Script().Functions["tool_"+tool] },
+		Defined:   func(function string) bool { return s.shell.Script().Functions[function] },
+		Folder:    s.lists.folder, PageSize: flags.pageSize,
+		Run: s.observer.run(s.runner.Run), Invalid: s.observer.invalid, Limits: s.limits, Asking: asking, Log: log,
 	})
 	return s, nil
 }
@@ -153,15 +156,29 @@ func controlParent() (string, error) {
 	return dir, nil
 }
 
-// file is the path of one of the server's two files: the flag's, the script's,
-// or the one beside the script.
+// file is the path of one of the server's files: the flag's, the script's, or the
+// one beside the script.
 func (s *server) file(flag, variable, script, name string) string {
+	path, named := s.named(flag, variable)
+	if named {
+		return path
+	}
+	return beside(script, name)
+}
+
+// named is the path of a file that somebody has named.
+func (s *server) named(flag, variable string) (path string, ok bool) {
 	if flag != "" {
-		return flag
+		return flag, true
 	}
 	if path := s.script.Variables[variable]; path != "" {
-		return s.inScriptDir(path)
+		return s.inScriptDir(path), true
 	}
+	return "", false
+}
+
+// beside is the path of a file beside a script.
+func beside(script, name string) string {
 	beside := filepath.Join(filepath.Dir(script), name)
 	if _, err := os.Stat(beside); err != nil {
 		// A link to a script may stand where its files do not.

@@ -15,9 +15,6 @@ import (
 
 const defaultVersion = "1.0.0"
 
-// defaultCapabilities is what a server has that says nothing of its own.
-var defaultCapabilities = json.RawMessage(`{"logging":{},"tools":{}}`)
-
 // initialize answers the handshake of the older era. The engine sees it too,
 // since it keeps the client's capabilities.
 func (h *Host) initialize(ctx context.Context, method string, req *mcp.ServerRequest[*mcp.InitializeParams], next mcp.MethodHandler) (mcp.Result, error) {
@@ -93,25 +90,22 @@ func asResult(text json.RawMessage, err error) (mcp.Result, error) {
 // listTools answers tools/list.
 func (h *Host) listTools(req *mcp.ListToolsRequest) (mcp.Result, error) {
 	params := cmp.Or(req.Params, &mcp.ListToolsParams{})
-	if params.Cursor != "" && !h.opts.Manner.isVerbatim() {
-		return nil, invalidParams("there is no such cursor")
-	}
-	return asResult(h.list(isModern(params.Meta)))
+	return asResult(h.list(isModern(params.Meta), params.Cursor))
 }
 
-// list is the result of a tools/list.
-func (h *Host) list(modern bool) (json.RawMessage, error) {
+// list is the result of a tools/list. A verbatim reading has one page.
+func (h *Host) list(modern bool, cursor string) (json.RawMessage, error) {
 	h.handling("tools/list request")
 	tools, err := h.toolsNow()
 	if err != nil {
 		return nil, h.fileError(err)
 	}
-	listing := tools.Listing
-	if !h.opts.Manner.isVerbatim() {
-		listing = h.served(tools)
-	}
 	var f fields
-	f.addRaw("tools", listing)
+	if h.opts.Manner.isVerbatim() {
+		f.addRaw("tools", tools.Listing)
+	} else if err := h.addPage(&f, "tools", h.served(tools), cursor); err != nil {
+		return nil, err
+	}
 	if modern {
 		config := h.configOrNone()
 		ttl, scope := config.TTLMs, config.CacheScope
@@ -125,19 +119,18 @@ func (h *Host) list(modern bool) (json.RawMessage, error) {
 }
 
 // served lists the tools that exist, in the author's order.
-func (h *Host) served(tools *catalog.Tools) json.RawMessage {
-	entries := []json.RawMessage{}
+func (h *Host) served(tools *catalog.Tools) (served []listed) {
 	for _, tool := range tools.List {
 		if !h.opts.Exists(tool.Name) {
 			continue
 		}
 		if _, err := h.schema(tools, tool); err != nil {
-			entries = append(entries, tool.Bare)
+			served = append(served, listed{tool.Name, tool.Bare})
 			continue
 		}
-		entries = append(entries, tool.Entry)
+		served = append(served, listed{tool.Name, tool.Entry})
 	}
-	return joinArray(entries)
+	return served
 }
 
 // configOrNone is for answers in which the configuration is a side matter:
@@ -157,7 +150,7 @@ func (h *Host) capabilities(c *catalog.Config) json.RawMessage {
 	case h.opts.Manner.isVerbatim():
 		return sdkCapabilities
 	}
-	return defaultCapabilities
+	return h.ownCapabilities()
 }
 
 // serverInfo is the configured one, with the two members the protocol demands.

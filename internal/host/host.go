@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,14 +28,22 @@ import (
 
 // Options say what a host serves.
 type Options struct {
-	Name      string                          // the server's name where its configuration has none
-	Version   string                          // the same for its version; default 1.0.0
-	Tools     func() (*catalog.Tools, error)  // the tools as they are now
-	Config    func() (*catalog.Config, error) // the configuration as it is now
-	Functions func() []string                 // the names of the tools that are implemented
-	Exists    func(tool string) bool          // whether a tool is implemented
+	Name    string                          // the server's name where its configuration has none
+	Version string                          // the same for its version; default 1.0.0
+	Tools   func() (*catalog.Tools, error)  // the tools as they are now
+	Config  func() (*catalog.Config, error) // the configuration as it is now
+	// The resources and prompts as they are now; nil for none.
+	Resources func() (*catalog.Resources, error)
+	Prompts   func() (*catalog.Prompts, error)
+	Functions func() []string        // the names of the tools that are implemented
+	Exists    func(tool string) bool // whether a tool is implemented
 	Run       func(context.Context, call.Call) (call.Outcome, error)
 	Limits    call.Limits // what Run abides by, for the messages that name it
+	// Defined reports whether the script has a function; nil for none.
+	Defined func(function string) bool
+	Folder  string // what files of resources and prompts are below
+	// PageSize is how many entries of a list clients get at once; 0 is all.
+	PageSize int
 	// Invalid is told of a tool whose arguments were refused; nil for nobody.
 	Invalid func(tool string)
 	// How long and by whom lists may be kept where nothing else says so; default
@@ -55,17 +64,24 @@ type Options struct {
 
 // A Host answers the requests of any number of sessions.
 type Host struct {
-	opts   Options
-	server *mcp.Server
+	opts     Options
+	server   *mcp.Server
+	notifies atomic.Bool // see Notify
 
 	mu      sync.Mutex
 	tools   *catalog.Tools             // the reading that schemas belong to
 	schemas map[string]*compiledSchema // by tool
-	logged  *catalog.Tools             // the reading whose problems have been logged
+	logged  map[string]told            // what has been logged of the lists, by what they are
 	errors  map[string]string          // what is wrong with a file, by what it is, as logged
 
 	parked parked         // calls that wait for their clients
 	lives  sync.WaitGroup // calls that outlive the requests they began with
+}
+
+// told is what is wrong with the latest reading of a list, as logged.
+type told struct {
+	reading  any
+	problems []string
 }
 
 // compiledSchema is a tool's inputSchema, compiled at its first call.
@@ -94,7 +110,16 @@ func New(opts Options) *Host {
 	}
 	opts.Version = cmp.Or(opts.Version, defaultVersion)
 	opts.CacheScope = cmp.Or(opts.CacheScope, "public")
-	h := &Host{opts: opts, errors: map[string]string{}, parked: parked{byID: map[string]*life{}}}
+	if opts.Resources == nil {
+		opts.Resources = func() (*catalog.Resources, error) { return &catalog.Resources{Absent: true}, nil }
+	}
+	if opts.Prompts == nil {
+		opts.Prompts = func() (*catalog.Prompts, error) { return &catalog.Prompts{Absent: true}, nil }
+	}
+	if opts.Defined == nil {
+		opts.Defined = func(string) bool { return false }
+	}
+	h := &Host{opts: opts, errors: map[string]string{}, logged: map[string]told{}, parked: parked{byID: map[string]*life{}}}
 	h.server = mcp.NewServer(&mcp.Implementation{Name: opts.Name, Version: opts.Version}, &mcp.ServerOptions{
 		// Everything the engine would say of itself is replaced below; this
 		// keeps it from refusing what it does not know of.
@@ -131,29 +156,44 @@ func (h *Host) serves(c *catalog.Config, revision string) bool {
 	return !pinned || message.Modern(revision) || revision == c.ProtocolVersion
 }
 
-// Look reads both files and logs what is wrong with them. Every request does
+// Look reads the files and logs what is wrong with them. Every request does
 // the same with the file it needs; what has been logged is logged again only
 // when it changes.
 func (h *Host) Look() {
 	_, _ = h.toolsNow()
 	_, _ = h.configNow()
+	_, _ = h.resourcesNow()
+	_, _ = h.promptsNow()
 }
 
 func (h *Host) toolsNow() (*catalog.Tools, error) {
 	tools, err := h.opts.Tools()
 	h.note("tools list", err)
-	h.mu.Lock()
-	news := err == nil && h.logged != tools && !h.opts.Manner.isVerbatim()
-	if news {
-		h.logged = tools
-	}
-	h.mu.Unlock()
-	if news {
-		for _, p := range h.problems(tools) {
-			h.opts.Log.Warn(p)
-		}
+	if err == nil && !h.opts.Manner.isVerbatim() {
+		h.tellProblems("tools list", tools, func() []string { return h.problems(tools) })
 	}
 	return tools, err
+}
+
+// tellProblems logs what is wrong with a reading, unless it was the same with the
+// last.
+func (h *Host) tellProblems(what string, reading any, problems func() []string) {
+	h.mu.Lock()
+	before := h.logged[what]
+	h.mu.Unlock()
+	if before.reading == reading {
+		return
+	}
+	now := problems()
+	h.mu.Lock()
+	h.logged[what] = told{reading, now}
+	h.mu.Unlock()
+	if slices.Equal(now, before.problems) {
+		return
+	}
+	for _, p := range now {
+		h.opts.Log.Warn(p)
+	}
 }
 
 func (h *Host) configNow() (*catalog.Config, error) {
@@ -188,7 +228,7 @@ func (h *Host) Problems() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	problems := h.problems(tools)
+	problems := append(h.problems(tools), h.otherProblems()...)
 	config, err := h.opts.Config()
 	if err != nil {
 		return append(problems, err.Error()+"; clients cannot begin"), nil
@@ -280,6 +320,9 @@ func (h *Host) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 			if !h.opts.Manner.isVerbatim() {
 				return h.setLevel(ctx, method, req, next)
 			}
+		}
+		if answer := h.offered(req); answer != nil {
+			return asResult(answer(ctx))
 		}
 		if slices.Contains(passed, method) {
 			return next(ctx, method, req)

@@ -46,11 +46,15 @@ func newStage(t *testing.T, tools, config string) *stage {
 		return call.Outcome{Output: []byte("hello\n")}, nil
 	}
 	list := bashsdk.NewToolsFile(filepath.Join(s.dir, "tools.json"))
+	resources := bashsdk.NewResourcesFile(filepath.Join(s.dir, "resources.json"), true)
+	prompts := bashsdk.NewPromptsFile(filepath.Join(s.dir, "prompts.json"), true)
 	description := bashsdk.NewConfigFile(filepath.Join(s.dir, "config.json"), message.Revisions())
 	s.host = New(Options{
-		Name: "stage", Tools: list.Read, Config: description.Read,
+		Name: "stage", Tools: list.Read, Resources: resources.Read, Prompts: prompts.Read, Config: description.Read,
 		Functions: func() []string { return s.functions },
 		Exists:    func(tool string) bool { return slices.Contains(s.functions, tool) },
+		Defined:   func(function string) bool { return slices.Contains(s.functions, function) },
+		Folder:    s.dir, PageSize: 2,
 		Run: func(ctx context.Context, c call.Call) (call.Outcome, error) {
 			s.trace = c.Trace
 			return s.run(ctx, strings.TrimPrefix(c.Function, "tool_"), c.Arguments)
@@ -73,6 +77,7 @@ type reply struct {
 	Error  *struct {
 		Code    int
 		Message string
+		Data    json.RawMessage
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 
 	"github.com/conch-mcp/conch/internal/engine"
 	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/subscription"
 )
 
 // Options say what is served and within which bounds.
@@ -37,6 +39,8 @@ type Options struct {
 	// ServerBashSDK has the endpoint behave as scripts written for
 	// mcp-server-bash-sdk, and their clients, expect it.
 	ServerBashSDK bool
+	// Hub tells clients of changes; nil tells them of nothing.
+	Hub *subscription.Hub
 	// Legacy has older clients served too, in sessions.
 	Legacy bool
 
@@ -63,11 +67,14 @@ type Handler struct {
 	cancel   context.CancelFunc
 	slots    atomic.Int64 // requests being answered
 	draining atomic.Bool
+	listens  atomic.Int64  // requests that listen
+	ending   chan struct{} // closed when nothing may begin any more
+	endOnce  sync.Once
 }
 
 // New returns a Handler. It works until it is closed.
 func New(opts Options) (*Handler, error) {
-	h := &Handler{opts: opts, how: plain{}}
+	h := &Handler{opts: opts, how: plain{}, ending: make(chan struct{})}
 	if opts.ServerBashSDK {
 		h.how = serverBashSDK{}
 	}
@@ -83,16 +90,21 @@ func New(opts Options) (*Handler, error) {
 // Drain lets no request begin any more, and waits for those at work until ctx
 // ends. It reports whether all have ended.
 func (h *Handler) Drain(ctx context.Context) bool {
-	h.draining.Store(true)
+	h.stopTaking()
 	return h.sessions.wait(ctx)
 }
 
 // Close ends what is at work, and every session.
 func (h *Handler) Close() {
-	h.draining.Store(true)
+	h.stopTaking()
 	h.cancel()
 	h.sessions.close()
 	h.modern.End()
+}
+
+func (h *Handler) stopTaking() {
+	h.draining.Store(true)
+	h.endOnce.Do(func() { close(h.ending) })
 }
 
 // Sessions is how many sessions there are.
@@ -281,6 +293,11 @@ func (h *Handler) ask(ctx context.Context, client *engine.Client, m message.Mess
 	} else {
 		result, err = client.Do(ctx, m.Method, m.Params)
 	}
+	return h.response(m, result, err)
+}
+
+// response is what came of a request, and the status that goes with it.
+func (h *Handler) response(m message.Message, result json.RawMessage, err error) (status int, reply []byte) {
 	if err != nil {
 		fault := engine.Fault(m.Method, m.ID, err)
 		return h.how.status(fault.Code), message.ErrorReply(fault, false)

@@ -33,7 +33,7 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m message.
 	go func() {
 		defer close(done)
 		m.Params = h.how.heeded(m, true)
-		status, reply := h.ask(ctx, h.modern, m, st)
+		status, reply := h.askModern(ctx, m, st)
 		h.reply(st, status, m, reply)
 	}()
 	how := answer{w: w, stream: st, patience: h.opts.KeepAlive, keepAlive: h.opts.KeepAlive}.write(ctx)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/conch-mcp/conch/internal/engine"
 	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/subscription"
 )
 
 // What a session keeps for a client that comes back, and how much may be in
@@ -28,7 +29,8 @@ type session struct {
 	owner    string // who has begun it
 	revision string // that was negotiated
 	client   *engine.Client
-	unasked  *stream // what is said without having been asked for
+	hearing  *subscription.Session // nil where nobody is told of changes
+	unasked  *stream               // what is said without having been asked for
 	ctx      context.Context
 	cancel   context.CancelFunc
 
@@ -127,7 +129,7 @@ func (s *session) start(st *stream, m message.Message, work *work) {
 		defer work.done()
 		defer cancel()
 		m.Params = s.handler.how.heeded(m, false)
-		_, reply := s.handler.ask(ctx, s.client, m, st)
+		_, reply := s.ask(ctx, m, st)
 		if s.settle(m, f) {
 			reply = nil
 		}
@@ -171,6 +173,7 @@ func (s *session) notified(m message.Message) {
 		s.cancelInFlight(message.Member(m.Params, "requestId"))
 	case slices.Contains(forwarded, m.Method):
 		s.client.Notify(m.Method, m.Params)
+		s.initialized(m.Method)
 	}
 }
 
@@ -235,6 +238,7 @@ func (s *session) release() { s.handler.sessions.release(s) }
 func (s *session) close() {
 	s.cancel()
 	s.asked.End()
+	s.hearing.Leave()
 	s.client.End()
 	s.unasked.end()
 	s.mu.Lock()

@@ -57,6 +57,7 @@ func (l *sessions) open(owner string) (*session, *refusal) {
 		l.handler.opts.Log.Error("cannot open a session", "err", err)
 		return nil, &refusal{status: http.StatusInternalServerError, code: message.CodeInternalError, text: "Internal error"}
 	}
+	s.hearing = s.join()
 	return s, nil
 }
 

@@ -32,6 +32,7 @@ _conch_report() {
   builtin local _conch_name
   builtin printf 'ready\0%s\0' "$BASH_VERSION"
   for _conch_name in PWD TMPDIR MCP_TOOLS_LIST_FILE MCP_CONFIG_FILE \
+    MCP_RESOURCES_LIST_FILE MCP_PROMPTS_LIST_FILE \
     MCP_LOG_FILE MCP_LOG_STDERR; do
     builtin printf '%s=%s\0' "$_conch_name" "${!_conch_name-}"
   done

@@ -93,7 +93,7 @@ func (c *conn) request(r *request, m message.Message) *message.Error {
 		c.callTool(r, s, m.Params, meta.Trace)
 		return nil
 	}
-	if !c.begin(r, s, nil) {
+	if c.subscribes(r, s, m, modern) || !c.begin(r, s, nil) {
 		return nil
 	}
 	s.Request(r.number, m.Method, m.Params)

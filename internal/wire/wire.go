@@ -20,6 +20,7 @@ import (
 
 	"github.com/conch-mcp/conch/internal/engine"
 	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/subscription"
 )
 
 // Options bound a connection. Zero values stand for the defaults.
@@ -38,6 +39,8 @@ type Options struct {
 	// meanwhile, so that a cancellation takes effect as soon as it is there, on
 	// a request that waits for its turn as well.
 	InOrder int
+	// Hub tells clients of changes; nil tells them of nothing.
+	Hub *subscription.Hub
 	// Manner, when it is not nil, has stdio behave as scripts that were written
 	// for another framework expect it.
 	Manner Manner
@@ -88,7 +91,7 @@ func newConn(ctx context.Context, fail context.CancelCauseFunc, server *mcp.Serv
 	c := &conn{
 		ctx: ctx, fail: fail, server: server, out: out, opts: opts, manner: opts.Manner, sdk: sdk,
 		byID: map[string]*request{}, byNumber: map[int64]*request{}, tokens: map[string]string{},
-		queue: queue{ended: opts.InOrder == 0},
+		queue: queue{ended: opts.InOrder == 0}, ending: make(chan struct{}),
 	}
 	c.changed = sync.NewCond(&c.mu)
 	return c
@@ -150,6 +153,10 @@ type conn struct {
 	asked      engine.Asked
 	queue      queue // what waits for its turn, with Options.InOrder
 	tail       tail  // of the input, with the manner BashSDK
+	hearing    hearing
+	listens    int // requests that listen
+
+	ending chan struct{} // closed when the input has ended
 }
 
 // request is one request in flight.
@@ -215,6 +222,7 @@ func (c *conn) drain(brokenOff bool) {
 	ctx, cancel := context.WithTimeout(c.ctx, c.opts.Drain)
 	defer cancel()
 	defer c.tellEnd()
+	close(c.ending)
 	c.mu.Lock()
 	done := c.answered
 	if brokenOff {
@@ -262,6 +270,7 @@ func (c *conn) stop() {
 	c.mu.Lock()
 	c.stopping = true
 	sessions := []*engine.Session{c.legacy, c.modern}
+	c.hearing.leave()
 	var running []*request
 	for _, r := range c.byNumber {
 		r.silenced = true

@@ -4,6 +4,8 @@
 #
 # shellcheck disable=SC2154 # Conch sets the arg_ variables
 
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd) || exit
+
 tool_test_simple_text() { echo 'This is a simple text response for testing.'; }
 
 tool_test_error_handling() {
@@ -25,8 +27,6 @@ tool_test_reconnection() {
 }
 
 # --- Results that are more than text ----------------------------------------
-
-here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 
 tool_test_image_content() { mcp_emit_image "$here/pixel.png"; }
 tool_test_audio_content() { mcp_emit_audio "$here/tone.wav" audio/wav; }
@@ -144,3 +144,28 @@ tool_test_input_required_result_capabilities() {
 }
 
 conch_roots() { "$CONCH_BIN" tool roots --key "$1"; }
+
+# --- Changes, resources, prompts, completion --------------------------------
+
+# A list that has been touched may be another one.
+tool_test_trigger_tool_change() { touch "$here/tools.json"; }
+tool_test_trigger_prompt_change() { touch "$here/prompts.json"; }
+
+resource_watched_resource() { echo 'Somebody watches this.'; }
+
+# Clients choose the id, which is no JSON until it is quoted.
+resource_template() {
+  local id=${arg_id//\\/\\\\}
+  printf '{"id":"%s","templateTest":true,"data":"Data for ID: %s"}' "${id//\"/\\\"}" "${id//\"/\\\"}"
+}
+
+prompt_test_prompt_with_arguments() {
+  printf "Prompt with arguments: arg1='%s', arg2='%s'\n" "$arg_arg1" "$arg_arg2"
+}
+
+complete_prompt_test_prompt_with_arguments_arg1() {
+  local value
+  for value in paris park party; do
+    [[ $value != "$arg_value"* ]] || echo "$value"
+  done
+}

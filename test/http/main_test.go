@@ -57,7 +57,11 @@ func serve(t testing.TB, flags ...string) *endpoint {
 
 func serveScript(t testing.TB, script, tools, config string, flags ...string) *endpoint {
 	t.Helper()
-	path := harness.Script(t, script, tools, config)
+	return servePath(t, harness.Script(t, script, tools, config), flags...)
+}
+
+func servePath(t testing.TB, path string, flags ...string) *endpoint {
+	t.Helper()
 	e := harness.ServeHTTP(t, append(flags, path)...)
 	return &endpoint{HTTPServer: e, t: t, url: e.URL(), top: "http://" + e.Address}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/conch-mcp/conch/test/harness"
@@ -22,7 +23,24 @@ func (c *client) judge(line string) {
 		c.judgeBatch(line)
 		return
 	}
+	if strings.HasPrefix(line, `{"jsonrpc":"2.0","method":`) {
+		c.judgeNotification(line)
+		return
+	}
 	c.judgeReply(line)
+}
+
+// judgeNotification holds a notification to its definition. One that belongs to
+// what listens is of the stateless era.
+func (c *client) judgeNotification(line string) {
+	c.t.Helper()
+	revision := c.revision(question{modern: strings.Contains(line, subscriptionID)})
+	definition := notifications[member(c.t, json.RawMessage(line), "method")]
+	if definition == "" {
+		c.t.Errorf("a notification nobody expects: %.2000s", line)
+		return
+	}
+	conforms(c.t, revision, definition, line)
 }
 
 func (c *client) judgeBatch(line string) {
@@ -104,9 +122,9 @@ func (c *client) judgeEra(r harness.Reply, q question) {
 	}
 	_, ttl := result["ttlMs"]
 	_, scope := result["cacheScope"]
-	cached := q.method == "tools/list" || q.method == "server/discover"
+	cached := slices.Contains(cachedMethods, q.method)
 	if ttl != cached || scope != cached {
-		c.t.Errorf("ttlMs and cacheScope belong on lists and nowhere else: %.2000s", r.Raw)
+		c.t.Errorf("ttlMs and cacheScope belong on what may be kept and nowhere else: %.2000s", r.Raw)
 	}
 }
 

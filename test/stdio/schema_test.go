@@ -147,4 +147,26 @@ var methodResults = map[string]string{
 	"server/discover":  "DiscoverResult",
 	"tools/list":       "ListToolsResult",
 	"tools/call":       "CallToolResult",
+
+	"resources/list":           "ListResourcesResult",
+	"resources/templates/list": "ListResourceTemplatesResult",
+	"resources/read":           "ReadResourceResult",
+	"resources/subscribe":      "EmptyResult",
+	"resources/unsubscribe":    "EmptyResult",
+	"prompts/list":             "ListPromptsResult",
+	"prompts/get":              "GetPromptResult",
+	"completion/complete":      "CompleteResult",
+	"subscriptions/listen":     "SubscriptionsListenResult",
+}
+
+// cachedMethods are those whose results clients may keep.
+var cachedMethods = []string{"server/discover", "tools/list", "resources/list", "resources/templates/list", "resources/read", "prompts/list"}
+
+// notifications names the definition of each notification.
+var notifications = map[string]string{
+	"notifications/tools/list_changed":         "ToolListChangedNotification",
+	"notifications/resources/list_changed":     "ResourceListChangedNotification",
+	"notifications/prompts/list_changed":       "PromptListChangedNotification",
+	"notifications/resources/updated":          "ResourceUpdatedNotification",
+	"notifications/subscriptions/acknowledged": "SubscriptionsAcknowledgedNotification",
 }

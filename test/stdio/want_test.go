@@ -15,6 +15,7 @@ const (
 	metaCapabilities = metaPrefix + "clientCapabilities"
 	metaClientInfo   = metaPrefix + "clientInfo"
 	metaServerInfo   = metaPrefix + "serverInfo"
+	subscriptionID   = metaPrefix + "subscriptionId"
 )
 
 const modernMeta = `{"` + metaVersion + `":"` + modern + `","` + metaCapabilities + `":{}}`

@@ -1,8 +1,9 @@
-// Package bashsdk reads the format of two files beside a Bash script: a list
-// of tools (tools.json) and a description of the server (config.json), both
-// read again whenever they are needed.
+// Package bashsdk reads the format of the files beside a Bash script: a list of
+// tools (tools.json) and a description of the server (config.json), and lists
+// of resources and prompts (resources.json, prompts.json). All are read again
+// whenever they are needed.
 //
-// Each has two readings. The usual one judges what is in the file, and shows
+// The first two have two readings. The usual one judges what is in the file, and shows
 // clients what they can use. The verbatim one is for scripts that were written
 // for bash-mcp-sdk, where clients see what the author wrote.
 package bashsdk
@@ -31,11 +32,12 @@ const maxFile = 64 << 20
 var byteOrderMark = []byte("\ufeff")
 
 // file is a JSON file that is read again when it has changed.
-type file[T any] struct {
+type file[T comparable] struct {
 	what, path string
 	shown      string // what errors call it
 	anyMark    bool   // it may begin with a byte order mark
 	parse      func([]byte) (T, error)
+	absent     T // what it says where there is no such file; the zero T has that be an error
 
 	mu    sync.Mutex
 	seen  unix.Stat_t
@@ -58,12 +60,14 @@ func (f *file[T]) read() (T, error) {
 	f.known = false
 	start := time.Now()
 	text, stat, err := readObject(f.path, f.anyMark)
-	var value T
+	var value, none T
+	if f.absent != none && errors.Is(err, errAbsent) && !isThere(f.path) {
+		return f.absent, nil
+	}
 	if err == nil {
 		value, err = f.parse(text)
 	}
 	if err != nil {
-		var none T
 		return none, &catalog.FileError{What: f.what, Path: f.shown, Reason: err.Error(), NotFound: !isRegular(f.path)}
 	}
 	f.seen, f.value = stat, value
@@ -74,6 +78,13 @@ func (f *file[T]) read() (T, error) {
 // same compares what changes when a file does.
 func same(a, b *unix.Stat_t) bool {
 	return a.Dev == b.Dev && a.Ino == b.Ino && a.Size == b.Size && a.Mtim == b.Mtim && a.Ctim == b.Ctim
+}
+
+// isThere reports whether there is anything of that name, be it a link that
+// leads nowhere.
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 func isRegular(path string) bool {
@@ -143,9 +154,11 @@ func readText(path string, anyMark bool) (text []byte, stat unix.Stat_t, err err
 	return text, stat, nil
 }
 
+var errAbsent = errors.New("there is no such file")
+
 func reason(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return errors.New("there is no such file")
+		return errAbsent
 	}
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {

@@ -165,6 +165,11 @@ func withType(schema json.RawMessage) string {
 // setSchema returns the compact JSON object entry with another inputSchema,
 // everything else as it was.
 func setSchema(entry []byte, schema string) json.RawMessage {
+	return setMember(entry, "inputSchema", schema)
+}
+
+// setMember returns a compact JSON object with another value of a member.
+func setMember(entry []byte, name, text string) json.RawMessage {
 	dec := json.NewDecoder(bytes.NewReader(entry))
 	_, _ = dec.Token()
 	var start, end int64
@@ -179,16 +184,17 @@ func setSchema(entry []byte, schema string) json.RawMessage {
 		if err := dec.Decode(&value); err != nil {
 			break
 		}
-		if key == "inputSchema" {
+		if key == name {
 			// Of several the last counts.
 			start, end = from, dec.InputOffset()
 		}
 	}
 	if end > 0 {
-		return json.RawMessage(string(entry[:start]) + schema + string(entry[end:]))
+		return json.RawMessage(string(entry[:start]) + text + string(entry[end:]))
 	}
+	member := fmt.Sprintf("%q:%s}", name, text)
 	if string(entry) == "{}" {
-		return json.RawMessage(`{"inputSchema":` + schema + `}`)
+		return json.RawMessage("{" + member)
 	}
-	return json.RawMessage(string(entry[:len(entry)-1]) + `,"inputSchema":` + schema + `}`)
+	return json.RawMessage(string(entry[:len(entry)-1]) + "," + member)
 }

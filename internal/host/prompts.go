@@ -1,0 +1,127 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/conch-mcp/conch/internal/catalog"
+	"github.com/conch-mcp/conch/internal/folder"
+	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/shell"
+)
+
+// listPrompts answers prompts/list.
+func (h *Host) listPrompts(params *mcp.ListPromptsParams) (json.RawMessage, error) {
+	params = cmp.Or(params, &mcp.ListPromptsParams{})
+	prompts, err := h.promptsNow()
+	if err != nil {
+		return nil, h.fileError(err)
+	}
+	var all []listed
+	for _, p := range prompts.List {
+		if h.isServed(p.Source) {
+			all = append(all, listed{p.Name, p.Entry})
+		}
+	}
+	return h.listing("prompts", all, params.Cursor, isModern(params.Meta))
+}
+
+// prompt returns a prompt that is served.
+func (h *Host) prompt(name string) (*catalog.Prompt, error) {
+	prompts, err := h.promptsNow()
+	if err != nil {
+		return nil, h.fileError(err)
+	}
+	p := prompts.Lookup(name)
+	if p == nil || !h.isServed(p.Source) {
+		return nil, invalidParams("unknown prompt %q", message.Clip(name))
+	}
+	return p, nil
+}
+
+// getPrompt answers prompts/get.
+func (h *Host) getPrompt(ctx context.Context, params *mcp.GetPromptParams) (json.RawMessage, error) {
+	p, err := h.prompt(params.Name)
+	if err != nil {
+		return nil, err
+	}
+	arguments, err := promptArguments(p, params.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	text, err := h.promptText(ctx, p, arguments, traceIn(params.Meta))
+	if err != nil {
+		return nil, err
+	}
+	var f fields
+	f.addUnlessEmpty("description", p.Description)
+	f.addRaw("messages", joinArray([]json.RawMessage{userMessage(text)}))
+	h.addEra(&f, isModern(params.Meta), false)
+	return f.object(), nil
+}
+
+// promptArguments are the arguments given that a prompt takes.
+func promptArguments(p *catalog.Prompt, given map[string]string) (map[string]any, error) {
+	arguments := map[string]any{}
+	for _, a := range p.Arguments {
+		value, ok := given[a.Name]
+		switch {
+		case ok:
+			arguments[a.Name] = value
+		case a.Required:
+			return nil, invalidParams("the prompt %q needs the argument %q", message.Clip(p.Name), message.Clip(a.Name))
+		}
+	}
+	return arguments, nil
+}
+
+func (h *Host) promptText(ctx context.Context, p *catalog.Prompt, arguments map[string]any, trace shell.Trace) (string, error) {
+	const what = "Cannot make the prompt"
+	data, err := h.contentOf(ctx, what, p.Source, trace, arguments)
+	switch {
+	case errors.Is(err, shell.ErrNUL):
+		return "", invalidParams("%v", err)
+	case errors.Is(err, errNothing):
+		return "", invalidParams("the prompt %q has nothing for these arguments", message.Clip(p.Name))
+	case errors.Is(err, folder.ErrAbsent):
+		return "", cannot(what, "its file is not there")
+	case err != nil:
+		return "", err
+	case p.File == "":
+		return clean(data), nil
+	}
+	return fill(clean(data), p, arguments), nil
+}
+
+// placeholder is the place of an argument in the file of a prompt.
+var placeholder = regexp.MustCompile(`\{\{[ \t]*([^{}\s]+)[ \t]*\}\}`)
+
+// fill puts arguments into a text, whose values are left as they are. What no
+// argument has the name of stays, and one that is not given is empty.
+func fill(text string, p *catalog.Prompt, arguments map[string]any) string {
+	return placeholder.ReplaceAllStringFunc(text, func(place string) string {
+		name := strings.Trim(place, "{} \t")
+		for _, a := range p.Arguments {
+			if a.Name == name {
+				value, _ := arguments[name].(string)
+				return value
+			}
+		}
+		return place
+	})
+}
+
+func userMessage(text string) json.RawMessage {
+	var content, f fields
+	content.add("type", "text")
+	content.add("text", text)
+	f.add("role", "user")
+	f.addRaw("content", content.object())
+	return f.object()
+}

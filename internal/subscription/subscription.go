@@ -1,0 +1,177 @@
+// Package subscription is who wants to hear that lists and resources have
+// changed, and what they are told.
+//
+// It knows the notifications, what older clients subscribe to in a session and
+// what newer ones listen for in a request. It knows neither who notices changes
+// nor how anything is sent.
+package subscription
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// The lists that clients hear of.
+const (
+	Tools     = "tools"
+	Prompts   = "prompts"
+	Resources = "resources"
+)
+
+// Options say what there is to hear of.
+type Options struct {
+	// Tells reports whether clients are told of changes to a list.
+	Tells func(list string) bool
+	// Subscribes reports whether clients may subscribe to resources.
+	Subscribes func() bool
+	// HasResource reports whether there is a resource.
+	HasResource func(uri string) bool
+	// NotFound is the error for an older client when there is none.
+	NotFound func(uri string) error
+	// ServerInfo is what the server says it is, a JSON object.
+	ServerInfo func() json.RawMessage
+	// Subscribed is called with the URIs that anybody wants to hear of, sorted,
+	// whenever they may be others; nil for nobody.
+	Subscribed func(uris []string)
+}
+
+// Tell sends a notification. It may take as long as the client does to read.
+type Tell func(method string, params json.RawMessage)
+
+// A Hub passes on what has changed. It is safe for concurrent use.
+type Hub struct {
+	opts Options
+
+	telling sync.Mutex // held while Subscribed is called, so that the last call has the last word
+
+	mu        sync.Mutex
+	listeners map[*listener]bool
+}
+
+// NewHub returns a Hub that nobody listens to.
+func NewHub(opts Options) *Hub { return &Hub{opts: opts, listeners: map[*listener]bool{}} }
+
+// ListChanged tells those who want to hear of it that a list has changed.
+func (h *Hub) ListChanged(list string) {
+	h.publish(news{method: listMethod(list)}, func(l *listener) bool { return l.lists[list] })
+}
+
+// Updated tells those who have subscribed to a resource that it has changed.
+func (h *Hub) Updated(uri string) {
+	h.publish(news{method: "notifications/resources/updated", uri: uri}, func(l *listener) bool { return l.uris[uri] })
+}
+
+func listMethod(list string) string { return "notifications/" + list + "/list_changed" }
+
+func (h *Hub) publish(n news, wanted func(*listener) bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for l := range h.listeners {
+		if wanted(l) {
+			l.add(n)
+		}
+	}
+}
+
+// mostURIs is how many resources one client may subscribe to in one place.
+const mostURIs = 1000
+
+// news is a notification to send.
+type news struct{ method, uri string }
+
+// listener is one who wants to hear of changes. News that have not been told yet
+// are not told twice, so that a client that does not read keeps few of them.
+type listener struct {
+	// For Hub.mu to guard.
+	lists   map[string]bool
+	uris    map[string]bool
+	pending []news
+
+	wake chan struct{} // something is pending
+}
+
+func newListener() *listener {
+	return &listener{lists: map[string]bool{}, uris: map[string]bool{}, wake: make(chan struct{}, 1)}
+}
+
+// add has news told, Hub.mu held.
+func (l *listener) add(n news) {
+	if slices.Contains(l.pending, n) {
+		return
+	}
+	l.pending = append(l.pending, n)
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// enter has a listener hear of what changes.
+func (h *Hub) enter(l *listener) {
+	h.mu.Lock()
+	h.listeners[l] = true
+	h.mu.Unlock()
+	h.subscribed()
+}
+
+// leave has it hear of nothing any more.
+func (h *Hub) leave(l *listener) {
+	h.mu.Lock()
+	delete(h.listeners, l)
+	h.mu.Unlock()
+	h.subscribed()
+}
+
+// Resubscribe calls Subscribed, when what is behind the URIs may have changed.
+func (h *Hub) Resubscribe() { h.subscribed() }
+
+func (h *Hub) subscribed() {
+	if h.opts.Subscribed == nil {
+		return
+	}
+	h.telling.Lock()
+	defer h.telling.Unlock()
+	h.opts.Subscribed(h.URIs())
+}
+
+// URIs are those that anybody wants to hear of, sorted.
+func (h *Hub) URIs() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := map[string]bool{}
+	for l := range h.listeners {
+		maps.Copy(all, l.uris)
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// take returns what is to be told now.
+func (h *Hub) take(l *listener) []news {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	pending := l.pending
+	l.pending = nil
+	return pending
+}
+
+// deliver tells a listener's news until ctx ends or end is closed.
+func (h *Hub) deliver(ctx context.Context, l *listener, end <-chan struct{}, tell func(news)) {
+	for {
+		select {
+		case <-l.wake:
+			for _, n := range h.take(l) {
+				if ctx.Err() != nil {
+					return
+				}
+				tell(n)
+			}
+		case <-ctx.Done():
+			return
+		case <-end:
+			return
+		}
+	}
+}

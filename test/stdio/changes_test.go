@@ -1,0 +1,177 @@
+package stdio_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// listening asks to listen, and reads the acknowledgement.
+func (c *client) listening(id, filter, acknowledged string) {
+	c.t.Helper()
+	c.send(modernRequest(id, "subscriptions/listen", `"notifications":`+filter))
+	c.hears(told("subscriptions/acknowledged", id, `"notifications":`+acknowledged))
+}
+
+// told is a notification: of a session, or under the id of what listens.
+func told(method, id, members string) string {
+	if id != "" {
+		if members != "" {
+			members = "," + members
+		}
+		members = `"_meta":{"` + subscriptionID + `":` + id + `}` + members
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/%s","params":{%s}}`, method, members)
+}
+
+// hears reads lines that may come in any order.
+func (c *client) hears(want ...string) {
+	c.t.Helper()
+	var got []string
+	for range want {
+		got = append(got, c.line())
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		c.t.Errorf("got  %s\nwant %s", strings.Join(got, "\n     "), strings.Join(want, "\n     "))
+	}
+}
+
+// listenResult ends what the server ends.
+func (c *client) listenResult(id string) {
+	c.t.Helper()
+	wantResult(c.t, c.reply(), id, `{"resultType":"complete","_meta":{"`+metaServerInfo+`":{"name":"server","version":"1.0.0"},"`+subscriptionID+`":`+id+`}}`)
+}
+
+// ends closes the input, after which nothing but results of what listens may
+// come, of these ids.
+func (c *client) endsListening(ids ...string) {
+	c.t.Helper()
+	c.server.CloseInput()
+	for range ids {
+		r := c.reply()
+		if !slices.Contains(ids, string(r.ID)) {
+			c.t.Errorf("a result of %s: %s", r.ID, r.Raw)
+		}
+	}
+	if line, more := c.server.TryLine(); more {
+		c.t.Errorf("a line nobody expected: %s", line)
+	}
+	c.exits()
+}
+
+func TestOlderClientsAreToldWhenAListChanges(t *testing.T) {
+	for _, revision := range legacyRevisions {
+		t.Run(revision, func(t *testing.T) {
+			c := offers(t)
+			c.initialize(revision)
+			c.alive()
+			c.replace("tools.json", `{"tools":[]}`)
+			c.hears(told("tools/list_changed", "", ""))
+			wantResult(t, c.ask(request("1", "tools/list", `{}`)), "1", `{"tools":[]}`)
+			c.replace("resources.json", `{"resources":[]}`)
+			c.hears(told("resources/list_changed", "", ""))
+			c.replace("prompts.json", `{"prompts":[]}`)
+			c.hears(told("prompts/list_changed", "", ""))
+		})
+	}
+}
+
+func TestAClientThatHasNotBegunIsToldOfNothing(t *testing.T) {
+	c := offers(t)
+	c.send(initialize("1", newestLegacy))
+	c.reply()
+	c.listening(`"l"`, `{"toolsListChanged":true}`, `{"toolsListChanged":true}`)
+	c.replace("tools.json", `{"tools":[]}`)
+	c.hears(told("tools/list_changed", `"l"`, ""))
+	c.alive()
+	c.endsListening(`"l"`)
+}
+
+func TestWhoListensHearsWhatItHasAskedFor(t *testing.T) {
+	c := offers(t)
+	const big = "12345678901234567890"
+	c.listening(big, `{"toolsListChanged":true,"resourceSubscriptions":["x://text","x://gone","x://files/ada"]}`, `{"toolsListChanged":true,"resourceSubscriptions":["x://text","x://files/ada"]}`)
+	c.listening(`"b"`, `{"promptsListChanged":true,"resourcesListChanged":false}`, `{"promptsListChanged":true}`)
+	c.listening(`-7`, `{"toolsListChanged":true}`, `{"toolsListChanged":true}`)
+	c.replace("text.md", "# Another text\n")
+	c.hears(told("resources/updated", big, `"uri":"x://text"`))
+	c.replace("sub/ada.txt", "Ada again")
+	c.hears(told("resources/updated", big, `"uri":"x://files/ada"`))
+	c.replace("tools.json", `{"tools":[]}`)
+	c.hears(told("tools/list_changed", big, ""), told("tools/list_changed", "-7", ""))
+	c.silent(cancel("-7"))
+	c.replace("tools.json", `{"tools":[{"name":"x"}]}`)
+	c.hears(told("tools/list_changed", big, ""))
+	c.replace("prompts.json", `{"prompts":[]}`)
+	c.hears(told("prompts/list_changed", `"b"`, ""))
+	wantError(t, c.ask(modernRequest("1", "subscriptions/listen", `"notifications":{"toolsListChanged":"yes"}`)), "1", -32602)
+	wantError(t, c.ask(modernRequest("1", "subscriptions/listen", ``)), "1", -32602)
+	c.endsListening(big, `"b"`)
+}
+
+func TestAnIDIsFreeAgainOnceNobodyListensUnderIt(t *testing.T) {
+	c := offers(t)
+	for range 3 {
+		c.listening("1", `{"toolsListChanged":true}`, `{"toolsListChanged":true}`)
+		c.silent(cancel("1"))
+	}
+}
+
+func TestRequestsThatListenAreBounded(t *testing.T) {
+	c := offers(t)
+	var ids []string
+	for i := range 64 {
+		ids = append(ids, fmt.Sprint(i))
+		c.listening(ids[i], `{}`, `{}`)
+	}
+	wantError(t, c.ask(modernRequest(`"more"`, "subscriptions/listen", `"notifications":{}`)), `"more"`, -32600)
+	c.alive()
+	c.endsListening(ids...)
+}
+
+func TestOlderClientsSubscribeToResources(t *testing.T) {
+	c := offers(t)
+	c.initialize(newestLegacy)
+	wantResult(t, c.ask(request("1", "resources/subscribe", `{"uri":"x://text"}`)), "1", `{}`)
+	c.replace("text.md", "other\n")
+	c.hears(told("resources/updated", "", `"uri":"x://text"`))
+	// It is in another file from now on.
+	c.replace("resources.json", `{"resources":[{"uri":"x://text","name":"text","file":"sub/ada.txt"}]}`)
+	c.hears(told("resources/list_changed", "", ""))
+	c.alive()
+	c.replace("sub/ada.txt", "changed")
+	c.hears(told("resources/updated", "", `"uri":"x://text"`))
+	wantResult(t, c.ask(request("1", "resources/unsubscribe", `{"uri":"x://text"}`)), "1", `{}`)
+	c.replace("sub/ada.txt", "more")
+	c.replace("prompts.json", `{"prompts":[]}`)
+	c.hears(told("prompts/list_changed", "", ""))
+}
+
+func TestASteadyStreamOfChangesIsToldOfMeanwhile(t *testing.T) {
+	c := offers(t)
+	c.listening("1", `{"toolsListChanged":true}`, `{"toolsListChanged":true}`)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				c.replace("tools.json", `{"tools":[]}`)
+			}
+		}
+	}()
+	defer func() { <-stopped }()
+	defer close(stop)
+	for range 3 {
+		c.hears(told("tools/list_changed", "1", ""))
+	}
+	c.ended = true
+}
