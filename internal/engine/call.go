@@ -9,13 +9,18 @@ import (
 	"github.com/conch-mcp/conch/internal/message"
 )
 
-// CallTool answers a tools/call request beside the engine, which would take
-// three goroutines and as many decodings for it; and servers are asked hardly
-// anything else. An error is one that [Fault] takes.
+// CallTool answers a request that runs a function, tools/call or prompts/get,
+// beside the engine, which would take three goroutines and as many decodings for
+// it; and servers are asked hardly anything else. An error is one that [Fault]
+// takes.
 type CallTool func(context.Context, ToolCall) (json.RawMessage, error)
 
-// A ToolCall is a tools/call request.
+// IsCall reports whether requests of a method are for a CallTool.
+func IsCall(method string) bool { return method == "tools/call" || method == "prompts/get" }
+
+// A ToolCall is a tools/call or prompts/get request.
 type ToolCall struct {
+	Method  string             // "" is tools/call
 	Session *mcp.ServerSession // the engine's for the request's era; nil for none
 	Params  json.RawMessage
 	Trace   message.Trace // for the tool to take part in

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,6 +37,24 @@ func (h *Host) CallTool(ctx context.Context, asked engine.ToolCall) (result json
 	if len(name) == 0 || name[0] != '"' {
 		return nil, invalidParams("name must be a string")
 	}
+	c := h.newCall(asked)
+	run := func(ctx context.Context, c toolCall) (json.RawMessage, error) {
+		return c.answer(ctx, message.Text(name), message.Member(asked.Params, "arguments"))
+	}
+	if asked.Method == "prompts/get" {
+		if run, err = h.promptCall(asked.Params); err != nil {
+			return nil, err
+		}
+	}
+	if c.modern && h.mayAsk(c.capabilities, asked.Params) {
+		return h.attend(ctx, c, cmp.Or(asked.Method, "tools/call")+" "+message.Text(name), asked, run)
+	}
+	c.talk = newTalk(ctx)
+	return run(ctx, c)
+}
+
+// newCall returns what is known of a call from its request.
+func (h *Host) newCall(asked engine.ToolCall) toolCall {
 	meta := message.ReadMeta(asked.Params)
 	c := toolCall{
 		host: h, modern: meta.Modern, revision: asked.Revision, trace: shell.Trace(asked.Trace), token: meta.Token,
@@ -49,11 +68,8 @@ func (h *Host) CallTool(ctx context.Context, asked engine.ToolCall) (result json
 	}
 	if !meta.Modern {
 		c.capabilities = capabilitiesOf(asked.Session)
-	} else if h.mayAsk(c.capabilities, asked.Params) {
-		return h.attend(ctx, c, message.Text(name), asked)
 	}
-	c.talk = newTalk(ctx)
-	return c.answer(ctx, message.Text(name), message.Member(asked.Params, "arguments"))
+	return c
 }
 
 // callTool answers tools/call for the engine.
@@ -144,7 +160,12 @@ func (c toolCall) resultOf(ctx context.Context, run func(context.Context, json.R
 
 // call is what is run for it.
 func (c toolCall) call(arguments json.RawMessage) call.Call {
-	asked := call.Call{Function: "tool_" + c.tool.Name, Arguments: arguments, Trace: c.trace}
+	return c.function("tool_"+c.tool.Name, arguments)
+}
+
+// function is a call of a function, which is heard.
+func (c toolCall) function(name string, arguments json.RawMessage) call.Call {
+	asked := call.Call{Function: name, Arguments: arguments, Trace: c.trace}
 	if c.talk != nil {
 		asked.Hear = c.talk.hear
 	}

@@ -93,10 +93,13 @@ func (h *Host) mayAsk(capabilities, params json.RawMessage) bool {
 		slices.ContainsFunc([]string{"elicitation", "sampling", "roots"}, func(name string) bool { return message.Member(capabilities, name) != nil }))
 }
 
+// runFunc runs what a call is, and makes its result.
+type runFunc func(context.Context, toolCall) (json.RawMessage, error)
+
 // attend begins a call, or goes on with one, until it ends or asks something.
-func (h *Host) attend(ctx context.Context, c toolCall, name string, asked engine.ToolCall) (json.RawMessage, error) {
+func (h *Host) attend(ctx context.Context, c toolCall, what string, asked engine.ToolCall, run runFunc) (json.RawMessage, error) {
 	arguments := message.Member(asked.Params, "arguments")
-	claims := seal.Claims{Tool: "tools/call " + name, ArgumentsHash: seal.Arguments(arguments), Identity: asked.Owner}
+	claims := seal.Claims{Tool: what, ArgumentsHash: seal.Arguments(arguments), Identity: asked.Owner}
 	var known state
 	if text := message.Member(asked.Params, "requestState"); text != nil && string(text) != "null" {
 		payload, err := h.opts.Asking.Sealer.Open(message.Text(text), claims)
@@ -111,7 +114,7 @@ func (h *Host) attend(ctx context.Context, c toolCall, name string, asked engine
 	_ = json.Unmarshal(message.Member(asked.Params, "inputResponses"), &responses)
 	l := h.parked.take(known.ID)
 	if l == nil {
-		l = h.begin(ctx, c, name, arguments, known.Answers, responses)
+		l = h.begin(ctx, c, run, known.Answers, responses)
 	} else if err := h.resume(ctx, l, c, responses); err != nil {
 		return nil, err
 	}
@@ -120,7 +123,7 @@ func (h *Host) attend(ctx context.Context, c toolCall, name string, asked engine
 
 // begin starts a call. What it asks that is among the answers is answered at
 // once: it has been asked before it was ended.
-func (h *Host) begin(ctx context.Context, c toolCall, name string, arguments json.RawMessage, answers, responses map[string]json.RawMessage) *life {
+func (h *Host) begin(ctx context.Context, c toolCall, run runFunc, answers, responses map[string]json.RawMessage) *life {
 	l := &life{
 		id: rand.Text(), slot: &call.Slot{}, questions: make(chan question, maxQuestions), done: make(chan struct{}),
 		pending: map[string]question{}, answers: map[string]json.RawMessage{},
@@ -133,7 +136,7 @@ func (h *Host) begin(ctx context.Context, c toolCall, name string, arguments jso
 	h.lives.Go(func() {
 		defer close(l.done)
 		defer h.recovered("tools/call", &l.err)
-		l.result, l.err = c.answer(ctx, name, arguments)
+		l.result, l.err = run(ctx, c)
 	})
 	return l
 }

@@ -45,24 +45,60 @@ func (h *Host) prompt(name string) (*catalog.Prompt, error) {
 	return p, nil
 }
 
-// getPrompt answers prompts/get.
+// getPrompt answers prompts/get for the engine.
 func (h *Host) getPrompt(ctx context.Context, params *mcp.GetPromptParams) (json.RawMessage, error) {
-	p, err := h.prompt(params.Name)
+	c := toolCall{host: h, modern: isModern(params.Meta), trace: traceIn(params.Meta)}
+	return h.makePrompt(ctx, c, params.Name, params.Arguments)
+}
+
+// promptCall returns how a prompts/get is answered that can say and ask things.
+func (h *Host) promptCall(params json.RawMessage) (runFunc, error) {
+	var asked struct {
+		Name      string
+		Arguments map[string]string
+	}
+	if json.Unmarshal(params, &asked) != nil {
+		return nil, invalidParams("arguments must be an object of strings")
+	}
+	return func(ctx context.Context, c toolCall) (json.RawMessage, error) {
+		return h.makePrompt(ctx, c, asked.Name, asked.Arguments)
+	}, nil
+}
+
+// makePrompt makes a prompt of what its function says and prints, or of its file.
+func (h *Host) makePrompt(ctx context.Context, c toolCall, name string, given map[string]string) (json.RawMessage, error) {
+	p, err := h.prompt(name)
 	if err != nil {
 		return nil, err
 	}
-	arguments, err := promptArguments(p, params.Arguments)
+	arguments, err := promptArguments(p, given)
 	if err != nil {
 		return nil, err
 	}
-	text, err := h.promptText(ctx, p, arguments, traceIn(params.Meta))
+	if c.tool = (&catalog.Tool{Name: name}); c.talk != nil {
+		c.talk.call = &c
+	}
+	text, err := h.promptText(ctx, c, p, arguments)
+	var messages []json.RawMessage
+	if c.talk != nil {
+		c.talk.close()
+		if c.talk.failure != nil {
+			return nil, c.talk.failure
+		}
+		for _, item := range c.talk.items {
+			messages = append(messages, userMessage(item))
+		}
+	}
 	if err != nil {
 		return nil, err
+	}
+	if text != "" || len(messages) == 0 {
+		messages = append(messages, userMessage(textItem(text)))
 	}
 	var f fields
 	f.addUnlessEmpty("description", p.Description)
-	f.addRaw("messages", joinArray([]json.RawMessage{userMessage(text)}))
-	h.addEra(&f, isModern(params.Meta), false)
+	f.addRaw("messages", joinArray(messages))
+	h.addEra(&f, c.modern, false)
 	return f.object(), nil
 }
 
@@ -81,9 +117,9 @@ func promptArguments(p *catalog.Prompt, given map[string]string) (map[string]any
 	return arguments, nil
 }
 
-func (h *Host) promptText(ctx context.Context, p *catalog.Prompt, arguments map[string]any, trace shell.Trace) (string, error) {
+func (h *Host) promptText(ctx context.Context, c toolCall, p *catalog.Prompt, arguments map[string]any) (string, error) {
 	const what = "Cannot make the prompt"
-	data, err := h.contentOf(ctx, what, p.Source, trace, arguments)
+	data, err := h.contentOf(ctx, what, p.Source, c.function(p.Function, object(arguments)))
 	switch {
 	case errors.Is(err, shell.ErrNUL):
 		return "", invalidParams("%v", err)
@@ -117,11 +153,10 @@ func fill(text string, p *catalog.Prompt, arguments map[string]any) string {
 	})
 }
 
-func userMessage(text string) json.RawMessage {
-	var content, f fields
-	content.add("type", "text")
-	content.add("text", text)
+// userMessage is a message of the user's with a content item.
+func userMessage(content json.RawMessage) json.RawMessage {
+	var f fields
 	f.add("role", "user")
-	f.addRaw("content", content.object())
+	f.addRaw("content", content)
 	return f.object()
 }

@@ -153,7 +153,7 @@ func (h *Host) readResource(ctx context.Context, params *mcp.ReadResourceParams)
 	if !ok {
 		return nil, notFound(params.URI, modern)
 	}
-	text, err := h.contentOf(ctx, "Cannot read the resource", c.Source, traceIn(params.Meta), c.arguments)
+	text, err := h.contentOf(ctx, "Cannot read the resource", c.Source, call.Call{Function: c.Function, Arguments: object(c.arguments), Trace: traceIn(params.Meta)})
 	if isNothing(err) {
 		return nil, notFound(params.URI, modern)
 	}
@@ -172,10 +172,11 @@ func isNothing(err error) bool {
 	return errors.Is(err, errNothing) || errors.Is(err, folder.ErrAbsent) || errors.Is(err, shell.ErrNUL)
 }
 
-// contentOf returns what a source has for arguments.
-func (h *Host) contentOf(ctx context.Context, what string, s catalog.Source, trace shell.Trace, arguments map[string]any) ([]byte, error) {
+// contentOf returns what a source has: what its file holds, or what function prints,
+// which is a call of its function.
+func (h *Host) contentOf(ctx context.Context, what string, s catalog.Source, function call.Call) ([]byte, error) {
 	if s.File == "" {
-		return h.output(ctx, what, call.Call{Function: s.Function, Arguments: object(arguments), Trace: trace})
+		return h.output(ctx, what, function)
 	}
 	text, err := folder.Read(h.opts.Folder, s.File, h.mostBytes())
 	var tooLarge *folder.TooLargeError

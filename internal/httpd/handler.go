@@ -284,9 +284,9 @@ func (h *Handler) ask(ctx context.Context, client *engine.Client, m message.Mess
 	var result json.RawMessage
 	var err error
 	ctx = withStream(ctx, st)
-	if m.Method == "tools/call" {
+	if engine.IsCall(m.Method) {
 		result, err = h.opts.CallTool(ctx, engine.ToolCall{
-			Session: client.Engine(), Params: m.Params, Revision: st.revision, Trace: traceOf(st.header, m.Params), Queued: func() {},
+			Method: m.Method, Session: client.Engine(), Params: m.Params, Revision: st.revision, Trace: traceOf(st.header, m.Params), Queued: func() {},
 			Notify: func(method string, params json.RawMessage) { notifyStream(ctx, method, params) },
 			Ask:    st.asks(), Owner: st.owner,
 		})

@@ -89,7 +89,7 @@ func (c *conn) request(r *request, m message.Message) *message.Error {
 		c.opts.Log.Error("cannot open a session", "err", err)
 		return &message.Error{Code: message.CodeInternalError, Message: "Internal error", ID: m.ID}
 	}
-	if m.Method == "tools/call" && c.opts.CallTool != nil {
+	if engine.IsCall(m.Method) && c.opts.CallTool != nil {
 		c.callTool(r, s, m.Params, meta.Trace)
 		return nil
 	}
@@ -181,7 +181,7 @@ func (c *conn) callTool(r *request, s *engine.Session, params json.RawMessage, t
 		defer queued()
 		c.awaitReader(ctx)
 		result, err := c.opts.CallTool(ctx, engine.ToolCall{
-			Session: s.Engine(), Params: params, Revision: c.revision(s), Trace: trace,
+			Method: r.method, Session: s.Engine(), Params: params, Revision: c.revision(s), Trace: trace,
 			Notify: func(method string, params json.RawMessage) { c.Notify(ctx, method, params) },
 			Ask:    c.asks(s),
 			Queued: func() {

@@ -169,3 +169,18 @@ complete_prompt_test_prompt_with_arguments_arg1() {
     [[ $value != "$arg_value"* ]] || echo "$value"
   done
 }
+
+prompt_test_prompt_with_embedded_resource() {
+  mcp_emit_resource "$arg_resourceUri" - text/plain <<<'Embedded resource content for testing.'
+  echo 'Please process the embedded resource above.'
+}
+
+prompt_test_prompt_with_image() {
+  mcp_emit_image "$here/pixel.png"
+  echo 'Please analyze the image above.'
+}
+
+prompt_test_input_required_result_prompt() {
+  printf 'Context: %s\n' "$(mcp_elicit --key user_context 'What context should the prompt use?' \
+    '{"type":"object","properties":{"context":{"type":"string"}},"required":["context"]}')"
+}
