@@ -29,6 +29,7 @@ type server struct {
 	tools  *bashsdk.ToolsFile
 	config *bashsdk.ConfigFile
 	logs   *logs
+	long   host.Long
 
 	observer observer
 	lifeline *process.Lifeline
@@ -83,13 +84,17 @@ func startServer(ctx context.Context, script string, args []string, flags server
 	if s.runner, err = call.NewRunner(s.shell, call.Options{Limits: limits, Tmp: s.tmpdir(), Lifeline: s.lifeline, Log: log}); err != nil {
 		return nil, err
 	}
+	if s.long, err = flags.length.open(s.tmpdir(), s.lifeline); err != nil {
+		return nil, err
+	}
 	s.tools = bashsdk.NewToolsFile(s.file(flags.tools, "MCP_TOOLS_LIST_FILE", script, "tools.json"))
 	s.config = bashsdk.NewConfigFile(s.file(flags.config, "MCP_CONFIG_FILE", script, "config.json"), message.Revisions())
 	s.host = host.New(host.Options{
 		Name:  strings.TrimSuffix(filepath.Base(script), filepath.Ext(script)),
 		Tools: s.tools.Read, Config: s.config.Read, Functions: s.toolFunctions,
 		Exists: func(tool string) bool { return s.shell.Script().Functions["tool_"+tool] },
-		Run:    s.observer.run(s.runner.Run), Invalid: s.observer.invalid, Limits: limits, Asking: asking, Log: log,
+		Run:    s.observer.run(s.runner.Run), Invalid: s.observer.invalid, Limits: limits, Asking: asking,
+		Heartbeat: time.Duration(flags.length.heartbeat), Long: s.long, Log: log,
 	})
 	return s, nil
 }
@@ -222,6 +227,9 @@ func (s *server) close() {
 	}
 	if s.runner != nil {
 		s.runner.Close()
+	}
+	if err := s.long.Close(); err != nil {
+		s.logs.logger().Warn(err.Error())
 	}
 	if s.lifeline != nil {
 		s.lifeline.Close()

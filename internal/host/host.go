@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -50,7 +51,11 @@ type Options struct {
 	// Asking says how calls of the stateless era ask their clients; without a
 	// Sealer they cannot.
 	Asking Asking
-	Log    *slog.Logger
+	// Heartbeat is how long a call may be silent before its client is told that
+	// it goes on; 0 is for ever.
+	Heartbeat time.Duration
+	Long      Long
+	Log       *slog.Logger
 }
 
 // A Host answers the requests of any number of sessions.
@@ -64,7 +69,8 @@ type Host struct {
 	logged  *catalog.Tools             // the reading whose problems have been logged
 	errors  map[string]string          // what is wrong with a file, by what it is, as logged
 
-	parked parked // calls that wait for their clients
+	parked parked         // calls that wait for their clients
+	lives  sync.WaitGroup // calls that may be parked
 }
 
 // compiledSchema is a tool's inputSchema, compiled at its first call.

@@ -130,17 +130,19 @@ func (h *Host) begin(ctx context.Context, c toolCall, name string, arguments jso
 	ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	c.life, c.talk = l, newTalk(ctx)
 	l.talk = c.talk
-	go func() {
+	h.lives.Go(func() {
 		defer close(l.done)
 		defer h.recovered("tools/call", &l.err)
 		l.result, l.err = c.answer(ctx, name, arguments)
-	}()
+	})
 	return l
 }
 
 // resume gives a parked call its client's answers, and room to go on.
 func (h *Host) resume(ctx context.Context, l *life, c toolCall, responses map[string]json.RawMessage) error {
-	if err := l.slot.Resume(ctx); err != nil {
+	err := l.slot.Resume(ctx)
+	l.talk.clock.GoOn()
+	if err != nil {
 		l.cancel()
 		return err
 	}
@@ -205,6 +207,7 @@ func (h *Host) inputRequired(l *life, c toolCall, claims seal.Claims) (json.RawM
 		request.addRaw("params", q.params)
 		requests.addRaw(key, request.object())
 	}
+	l.talk.mute()
 	h.park(l)
 	var f fields
 	f.addRaw("inputRequests", requests.object())
@@ -230,6 +233,7 @@ func (h *Host) park(l *life) {
 		}
 	})
 	h.parked.byID[l.id] = l
+	l.talk.clock.Hold()
 	l.slot.Park()
 }
 
@@ -240,14 +244,18 @@ func (h *Host) letEnd(l *life) {
 	<-l.done
 }
 
-// EndParked ends all parked calls, at the end of the server.
+// EndParked ends all parked calls, at the end of the server, and waits for those
+// that were ended because there was no room to park them.
 func (h *Host) EndParked() {
 	h.parked.mu.Lock()
 	lives := slices.Collect(maps.Values(h.parked.byID))
 	h.parked.mu.Unlock()
+	var all sync.WaitGroup
 	for _, l := range lives {
 		if h.parked.take(l.id) == l {
-			h.letEnd(l)
+			all.Go(func() { h.letEnd(l) })
 		}
 	}
+	all.Wait()
+	h.lives.Wait()
 }

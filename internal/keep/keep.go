@@ -21,7 +21,7 @@ const URIPrefix = "conch://output/"
 
 // Options bound what is kept. What is zero has the default.
 type Options struct {
-	Dir      string        // for the files; made if it is not there, and removed by Close
+	Dir      string        // for the files; made with the first, and removed by Close
 	TTL      time.Duration // how long an output is kept: ten minutes
 	MaxBytes int64         // of all outputs together: 64 MiB
 	MaxCount int           // how many outputs: 256
@@ -68,19 +68,15 @@ type output struct {
 }
 
 // New returns a Keeper, which Close ends.
-func New(options Options) (*Keeper, error) {
-	options = options.withDefaults()
-	if err := os.MkdirAll(options.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the directory for long outputs: %w", err)
-	}
+func New(options Options) *Keeper {
 	k := &Keeper{
-		options: options,
+		options: options.withDefaults(),
 		end:     make(chan struct{}),
 		added:   make(chan struct{}, 1),
 		byID:    map[string]*output{},
 	}
 	k.ended.Go(k.expire)
-	return k, nil
+	return k
 }
 
 // Put keeps a text, and returns the URI that Get knows it by. Where it does not
@@ -110,8 +106,11 @@ func (k *Keeper) Put(text []byte, mime string) (uri string, err error) {
 	return URIPrefix + o.id, nil
 }
 
-// write leaves no part of a file behind.
+// write leaves no part of a file behind. Most servers never write one.
 func (k *Keeper) write(o *output, text []byte) error {
+	if err := os.MkdirAll(k.options.Dir, 0o700); err != nil {
+		return fmt.Errorf("make the directory for long outputs: %w", err)
+	}
 	if err := os.WriteFile(k.path(o), text, 0o600); err != nil {
 		_ = os.Remove(k.path(o))
 		return fmt.Errorf("keep a long output: %w", err)

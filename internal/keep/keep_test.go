@@ -17,11 +17,7 @@ import (
 func newKeeper(t *testing.T, options keep.Options) (*keep.Keeper, string) {
 	t.Helper()
 	options.Dir = filepath.Join(t.TempDir(), "outputs")
-	k, err := keep.New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k, options.Dir
+	return keep.New(options), options.Dir
 }
 
 func put(t *testing.T, k *keep.Keeper, text string) string {
@@ -177,7 +173,17 @@ func TestADirectoryThatCannotBeMade(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := keep.New(keep.Options{Dir: filepath.Join(file, "below")}); err == nil || !strings.Contains(err.Error(), "directory for long outputs") {
+	k := keep.New(keep.Options{Dir: filepath.Join(file, "below")})
+	if _, err := k.Put([]byte("x"), "text/plain"); err == nil || !strings.Contains(err.Error(), "directory for long outputs") {
+		t.Error(err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Put([]byte("x"), "text/plain"); err != nil {
+		t.Errorf("once it can: %v", err)
+	}
+	if err := k.Close(); err != nil {
 		t.Error(err)
 	}
 }
