@@ -76,7 +76,7 @@ type End int
 const (
 	Returned   End = iota // the tool ended by itself; Status tells how
 	Cancelled             // its context ended
-	TimedOut              // it ran for longer than Limits.Timeout
+	TimedOut              // it ran for longer than Limits.Timeout, or its Clock, allows
 	Overflowed            // it printed more than Limits.MaxOutput
 	Lost                  // the shell that ran it was killed under it
 )
@@ -115,6 +115,9 @@ type Call struct {
 	// Slot is for a call that may have to wait for something, and is not to be in
 	// the way of others meanwhile; nil for any other.
 	Slot *Slot
+	// Clock is for a call whose time is not simply Limits.Timeout; nil for any
+	// other.
+	Clock *Clock
 }
 
 // toolPrefix begins the names of functions that are tools.
@@ -222,6 +225,9 @@ func (c running) watch(ctx context.Context) Outcome {
 	if out.over && end == Returned {
 		end = Overflowed
 	}
+	if heard != nil && (heard.asked || end != Returned || status != 0) {
+		c.worker.Sweep()
+	}
 	outcome := Outcome{End: end, Status: status, Output: out.data}
 	if end == Returned {
 		outcome.Hook = hookEnd(c.worker.Answer(), status)
@@ -231,24 +237,35 @@ func (c running) watch(ctx context.Context) Outcome {
 
 var errOverflow = errors.New("too much output")
 
+// ears take what a call says.
+type ears struct {
+	*talkback.Reader
+	asked bool // a question
+}
+
 // heard takes what the call says; nil where nobody hears it.
-func (c running) heard() io.Writer {
+func (c running) heard() *ears {
 	if c.Hear == nil || !c.worker.Talks() {
 		return nil
 	}
-	return talkback.NewReader(filepath.Base(c.dir), c.worker.Channel(), c.Hear, c.log)
+	e := &ears{}
+	e.Reader = talkback.NewReader(filepath.Base(c.dir), c.worker.Channel(), func(m talkback.Message) {
+		e.asked = e.asked || m.Kind == talkback.Ask
+		c.Hear(m)
+	}, c.log)
+	return e
 }
 
 // await waits until the call's shell has ended, of itself or because it was
 // made to.
-func (c running) await(ctx context.Context, out, heard io.Writer) (End, int, *pump) {
-	deadline := time.Time{}
-	now := time.Now()
-	if c.limits.Timeout > 0 {
-		deadline = now.Add(c.limits.Timeout)
+func (c running) await(ctx context.Context, out io.Writer, heard *ears) (End, int, *pump) {
+	clock := c.Clock
+	if clock == nil {
+		clock = &Clock{}
 	}
-	soon := now.Add(quick)
-	if !deadline.IsZero() && deadline.Before(soon) {
+	clock.begin(c.limits.Timeout)
+	soon := time.Now().Add(quick)
+	if deadline := clock.deadline(); !deadline.IsZero() && deadline.Before(soon) {
 		soon = deadline
 	}
 	status, err := c.worker.Wait(ctx, soon)
@@ -260,14 +277,14 @@ func (c running) await(ctx context.Context, out, heard io.Writer) (End, int, *pu
 				break
 			}
 		}
-		if end := why(ctx, deadline); end != Returned {
+		if end := why(ctx, clock); end != Returned {
 			status, err := c.stop()
 			if err != nil {
 				return Lost, status, p
 			}
 			return end, status, p
 		}
-		status, err = c.worker.Wait(ctx, deadline)
+		status, err = c.worker.Wait(ctx, clock.deadline())
 	}
 	if err != nil {
 		return Lost, 0, p
@@ -276,13 +293,13 @@ func (c running) await(ctx context.Context, out, heard io.Writer) (End, int, *pu
 }
 
 // why tells what ends a call before its time; Returned means nothing does.
-func why(ctx context.Context, deadline time.Time) End {
+func why(ctx context.Context, clock *Clock) End {
 	switch {
 	case errors.Is(context.Cause(ctx), errOverflow):
 		return Overflowed
 	case ctx.Err() != nil:
 		return Cancelled
-	case !deadline.IsZero() && !time.Now().Before(deadline):
+	case clock.isOver():
 		return TimedOut
 	}
 	return Returned

@@ -52,7 +52,7 @@ func startPump(w *shell.Worker, sink io.Writer) (*pump, error) {
 
 // startPump starts the pump of a call. heard is nil where nobody hears what it
 // says.
-func (c running) startPump(out, heard io.Writer) (*pump, error) {
+func (c running) startPump(out io.Writer, heard *ears) (*pump, error) {
 	p, err := startPump(c.worker, out)
 	if err != nil || heard == nil {
 		return p, err

@@ -8,6 +8,7 @@ package catalog
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // A Tool is one declared tool.
@@ -34,6 +35,10 @@ type Tool struct {
 	// Scopes is what a token must be good for to call the tool, where callers
 	// have tokens with scopes.
 	Scopes []string
+	// Timeout is how long a call may take, in place of the server's limit; 0 is
+	// that. Each progress gives it as long again, up to MaxTimeout in all; 0 gives
+	// it nothing.
+	Timeout, MaxTimeout time.Duration
 }
 
 // Tools is one reading of a list of tools.

@@ -24,6 +24,7 @@ type serverFlags struct {
 	timeout            duration
 	maxOutput          size
 	asking             askingFlags
+	length             lengthFlags
 	log                logFlags
 }
 

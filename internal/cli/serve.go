@@ -59,6 +59,7 @@ calls under way have ended or --drain is over.`,
 		},
 	}
 	flags.register(cmd)
+	flags.length.register(cmd.Flags())
 	connection.register(cmd)
 	http := pflag.NewFlagSet("http", pflag.ContinueOnError)
 	network.register(http)

@@ -30,6 +30,7 @@ type server struct {
 	config *bashsdk.ConfigFile
 	logs   *logs
 	limits call.Limits
+	long   host.Long
 
 	concurrency int
 
@@ -86,6 +87,9 @@ func startServer(ctx context.Context, script string, args []string, flags server
 	if s.runner, err = call.NewRunner(s.shell, call.Options{Limits: s.limits, Tmp: s.tmpdir(), Lifeline: s.lifeline, Log: log}); err != nil {
 		return nil, err
 	}
+	if s.long, err = flags.length.open(s.tmpdir(), s.lifeline); err != nil {
+		return nil, err
+	}
 	s.lists = s.findLists(flags, script)
 	s.config = bashsdk.NewConfigFile(s.file(flags.config, "MCP_CONFIG_FILE", script, "config.json"), message.Revisions())
 	s.host = host.New(host.Options{
@@ -95,7 +99,8 @@ func startServer(ctx context.Context, script string, args []string, flags server
 		Exists:    func(tool string) bool { return s.shell.Script().Functions["tool_"+tool] },
 		Defined:   func(function string) bool { return s.shell.Script().Functions[function] },
 		Folder:    s.lists.folder, PageSize: flags.pageSize,
-		Run: s.observer.run(s.runner.Run), Invalid: s.observer.invalid, Limits: s.limits, Asking: asking, Log: log,
+		Run: s.observer.run(s.runner.Run), Invalid: s.observer.invalid, Limits: s.limits, Asking: asking,
+		Heartbeat: time.Duration(flags.length.heartbeat), Long: s.long, Log: log,
 	})
 	return s, nil
 }
@@ -242,6 +247,9 @@ func (s *server) close() {
 	}
 	if s.runner != nil {
 		s.runner.Close()
+	}
+	if err := s.long.Close(); err != nil {
+		s.logs.logger().Warn(err.Error())
 	}
 	if s.lifeline != nil {
 		s.lifeline.Close()

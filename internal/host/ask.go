@@ -25,8 +25,8 @@ type question struct {
 	reply  func(answer json.RawMessage) error
 }
 
-// parseQuestion reads a question. One that names no key gets one that is the same
-// when the call is run again, also where several are asked at once.
+// parseQuestion reads a question. Its key is the same when the call is run again,
+// also where it names none and several are asked at once.
 func (t *talk) parseQuestion(m talkback.Message) (q question, ok bool) {
 	var asked struct {
 		Key, Method string
@@ -38,9 +38,11 @@ func (t *talk) parseQuestion(m talkback.Message) (q question, ok bool) {
 	q = question{key: asked.Key, method: asked.Method, params: asked.Params, reply: m.Reply.Send}
 	if q.key == "" {
 		sum := sha256.Sum256([]byte(q.method + "\x00" + string(q.params)))
-		name := hex.EncodeToString(sum[:6])
-		t.asked[name]++
-		q.key = fmt.Sprintf("q-%s-%d", name, t.asked[name])
+		q.key = "q-" + hex.EncodeToString(sum[:6])
+	}
+	// Who asks again is to be answered again.
+	if t.asked[q.key]++; t.asked[q.key] > 1 {
+		q.key = fmt.Sprintf("%s-%d", q.key, t.asked[q.key])
 	}
 	return q, true
 }
@@ -104,9 +106,17 @@ func (t *talk) askNow(q question) {
 // askClient asks until the client has answered what was asked, or tells why it
 // has not.
 func (t *talk) askClient(q question) (result json.RawMessage, why string) {
+	ctx, cancel := t.asking, context.CancelFunc(func() {})
+	if limit := t.call.host.opts.Asking.Timeout; limit > 0 {
+		ctx, cancel = context.WithTimeout(ctx, limit)
+	}
+	defer cancel()
 	for range attempts {
-		result, err := t.call.ask(t.asking, q.method, q.params)
-		if err != nil {
+		result, err := t.call.ask(ctx, q.method, q.params)
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			return nil, fmt.Sprintf("the client has not answered within %v (--park-timeout)", t.call.host.opts.Asking.Timeout)
+		case err != nil:
 			return nil, err.Error()
 		}
 		if q.isAnsweredBy(result) {
@@ -123,6 +133,7 @@ func (t *talk) beginWaiting() {
 	defer t.mu.Unlock()
 	t.waiting++
 	if t.waiting == 1 {
+		t.clock.Hold()
 		t.slot.Park()
 	}
 }
@@ -135,6 +146,7 @@ func (t *talk) endWaiting() {
 	t.mu.Unlock()
 	if last {
 		_ = t.slot.Resume(t.asking)
+		t.clock.GoOn()
 	}
 }
 

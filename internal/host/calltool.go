@@ -135,7 +135,7 @@ func (c toolCall) answer(ctx context.Context, name string, arguments json.RawMes
 		return nil, err
 	}
 	if c.talk != nil {
-		c.talk.call = &c
+		c.talk.begin(&c)
 	}
 	return c.resultOf(ctx, c.run, arguments)
 }
@@ -167,7 +167,7 @@ func (c toolCall) call(arguments json.RawMessage) call.Call {
 func (c toolCall) function(name string, arguments json.RawMessage) call.Call {
 	asked := call.Call{Function: name, Arguments: arguments, Trace: c.trace}
 	if c.talk != nil {
-		asked.Hear = c.talk.hear
+		asked.Hear, asked.Clock = c.talk.hear, &c.talk.clock
 	}
 	switch {
 	case c.life != nil:
@@ -256,7 +256,7 @@ func (c toolCall) ended(o call.Outcome) (why, text string) {
 	output, limits := clean(o.Output), c.host.opts.Limits
 	switch o.End {
 	case call.TimedOut:
-		why = fmt.Sprintf("it was stopped after %v, the limit set by --timeout", limits.Timeout)
+		why = c.timedOut()
 	case call.Overflowed:
 		why, output = fmt.Sprintf("it was stopped because it printed more than %d bytes, the limit set by --max-output", limits.MaxOutput), ""
 	default:
@@ -266,6 +266,17 @@ func (c toolCall) ended(o call.Outcome) (why, text string) {
 		return why, c.failure(why)
 	}
 	return why, c.failure(why + ". It had printed:\n" + output)
+}
+
+// timedOut names the limit of time that a call has exceeded.
+func (c toolCall) timedOut() string {
+	switch {
+	case c.tool.Timeout == 0:
+		return fmt.Sprintf("it was stopped after %v, the limit set by --timeout", c.host.opts.Limits.Timeout)
+	case c.tool.MaxTimeout > c.tool.Timeout:
+		return fmt.Sprintf("it was stopped after %v without progress, or %v in all, the limits set by its timeout and maxTimeout", c.tool.Timeout, c.tool.MaxTimeout)
+	}
+	return fmt.Sprintf("it was stopped after %v, the limit set by its timeout", c.tool.Timeout)
 }
 
 func (c toolCall) failure(text string) string {
@@ -304,7 +315,12 @@ func (c toolCall) tell(ctx context.Context, level slog.Level, what string, detai
 	}
 	c.host.opts.Log.With("tool", c.tool.Name).Log(ctx, level, what, details...)
 	data := map[string]string{"tool": c.tool.Name, "message": what}
-	if err := c.log(ctx, logMessage{mcpLevels[level], "conch", data}); err != nil {
+	log := c.log
+	if c.talk != nil {
+		// Its client may have another request by now.
+		log = c.talk.tellClient
+	}
+	if err := log(ctx, logMessage{mcpLevels[level], "conch", data}); err != nil {
 		c.host.opts.Log.Debug("cannot send a log message to the client", "err", err)
 	}
 }

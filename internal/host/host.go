@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -59,7 +60,11 @@ type Options struct {
 	// Asking says how calls of the stateless era ask their clients; without a
 	// Sealer they cannot.
 	Asking Asking
-	Log    *slog.Logger
+	// Heartbeat is how long a call may be silent before its client is told that
+	// it goes on; 0 is for ever.
+	Heartbeat time.Duration
+	Long      Long
+	Log       *slog.Logger
 }
 
 // A Host answers the requests of any number of sessions.
@@ -75,7 +80,7 @@ type Host struct {
 	errors  map[string]string          // what is wrong with a file, by what it is, as logged
 
 	parked parked         // calls that wait for their clients
-	lives  sync.WaitGroup // calls that outlive the requests they began with
+	lives  sync.WaitGroup // calls that may be parked
 }
 
 // told is what is wrong with the latest reading of a list, as logged.

@@ -143,7 +143,9 @@ func (h *Host) begin(ctx context.Context, c toolCall, run runFunc, answers, resp
 
 // resume gives a parked call its client's answers, and room to go on.
 func (h *Host) resume(ctx context.Context, l *life, c toolCall, responses map[string]json.RawMessage) error {
-	if err := l.slot.Resume(ctx); err != nil {
+	err := l.slot.Resume(ctx)
+	l.talk.clock.GoOn()
+	if err != nil {
 		l.cancel()
 		return err
 	}
@@ -208,6 +210,7 @@ func (h *Host) inputRequired(l *life, c toolCall, claims seal.Claims) (json.RawM
 		request.addRaw("params", q.params)
 		requests.addRaw(key, request.object())
 	}
+	l.talk.mute()
 	h.park(l)
 	var f fields
 	f.addRaw("inputRequests", requests.object())
@@ -233,6 +236,7 @@ func (h *Host) park(l *life) {
 		}
 	})
 	h.parked.byID[l.id] = l
+	l.talk.clock.Hold()
 	l.slot.Park()
 }
 

@@ -3,9 +3,9 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -26,20 +26,27 @@ type talk struct {
 	structured json.RawMessage
 	result     json.RawMessage // the whole result
 	failure    *jsonrpc.Error
-	progress   *float64       // that was told last
-	asked      map[string]int // questions without a key, by what they ask
+	size       int64          // of the content
+	over       bool           // there is more of it than there may be
+	asked      map[string]int // how often each key was asked for
 
 	asking    context.Context // ends when nobody waits for answers any more
 	stop      context.CancelFunc
 	answering sync.WaitGroup
 	slot      call.Slot // of a call that asks its client at once
-	waiting   int       // questions that it waits for
-	limit     *rate.Limiter
-	dropped   int
+	clock     call.Clock
+	waiting   int // questions that it waits for
+
+	progress
+	logs    *rate.Limiter
+	muted   bool // its client waits for nothing: it has been asked
+	closed  bool // nothing is told any more
+	dropped int
 }
 
-// A call may tell its client this many things at once, and so many a second on
-// average. More is let go: a flood would drown whoever reads it.
+// A call may tell of its progress this many times at once, and so many times a
+// second on average; and log as much. More is let go: a flood would drown
+// whoever reads it.
 const (
 	tellingsAtOnce    = 100
 	tellingsPerSecond = 50
@@ -49,9 +56,27 @@ const (
 const maxItems = 10_000
 
 func newTalk(ctx context.Context) *talk {
-	t := &talk{ctx: ctx, limit: rate.NewLimiter(tellingsPerSecond, tellingsAtOnce), asked: map[string]int{}}
+	t := &talk{ctx: ctx, logs: newLimiter(), progress: progress{limit: newLimiter()}, asked: map[string]int{}}
 	t.asking, t.stop = context.WithCancel(ctx)
 	return t
+}
+
+func newLimiter() *rate.Limiter { return rate.NewLimiter(tellingsPerSecond, tellingsAtOnce) }
+
+// begin has what is told go to the client of a call.
+func (t *talk) begin(c *toolCall) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.call = c
+	t.clock.Timeout, t.clock.Most = c.tool.Timeout, c.tool.MaxTimeout
+	t.watchSilence()
+}
+
+// mute has nothing told, since the client waits for nothing.
+func (t *talk) mute() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.muted = true
 }
 
 // rebind has what is told go to the client's next request.
@@ -59,6 +84,22 @@ func (t *talk) rebind(c toolCall) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.call.send, t.call.log, t.call.token, t.call.capabilities = c.send, c.log, c.token, c.capabilities
+	t.muted = false
+	t.flushProgress()
+	t.watchSilence()
+}
+
+// isHeard reports whether the client may be told anything.
+func (t *talk) isHeard() bool { return !t.muted && !t.closed && t.ctx.Err() == nil }
+
+// tellClient sends a log message to the client, if it wants it.
+func (t *talk) tellClient(ctx context.Context, m logMessage) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.isHeard() {
+		return nil
+	}
+	return t.call.log(ctx, m)
 }
 
 // hear takes one message. What makes no sense is logged and let go.
@@ -72,13 +113,15 @@ func (t *talk) hear(m talkback.Message) {
 	case talkback.Log:
 		ok = t.tellLog(m.Payload)
 	case talkback.Emit:
-		if ok = isObject(m.Payload) && len(t.items) < maxItems; ok {
+		if ok = isContent(m.Payload) && len(t.items) < maxItems; ok && t.hasRoom(m.Payload) {
 			t.items = append(t.items, m.Payload)
 		}
 	case talkback.Structured:
-		t.structured = m.Payload
+		if t.hasRoom(m.Payload) {
+			t.structured = m.Payload
+		}
 	case talkback.Result:
-		if ok = isObject(m.Payload); ok {
+		if ok = isResult(m.Payload); ok && t.hasRoom(m.Payload) {
 			t.result = m.Payload
 		}
 	case talkback.Fail:
@@ -93,44 +136,13 @@ func (t *talk) hear(m talkback.Message) {
 	}
 }
 
-// tellProgress tells a client that gave a token for it; more than the last time,
-// or it is not told (MCP, "Progress").
-func (t *talk) tellProgress(payload json.RawMessage) bool {
-	var p struct {
-		Progress json.Number  `json:"progress"`
-		Total    *json.Number `json:"total"`
-		Message  string       `json:"message"`
+// hasRoom counts what a result is made of. It may be as much as a call may print.
+func (t *talk) hasRoom(part json.RawMessage) bool {
+	t.size += int64(len(part))
+	if most := t.call.host.opts.Limits.MaxOutput; most > 0 && t.size > most {
+		t.over = true
 	}
-	if json.Unmarshal(payload, &p) != nil {
-		return false
-	}
-	value, err := p.Progress.Float64()
-	if err != nil {
-		return false
-	}
-	token := t.call.token
-	if len(token) == 0 || t.progress != nil && value <= *t.progress || !t.allow() {
-		return true
-	}
-	t.progress = &value
-	var f fields
-	f.addRaw("progressToken", token)
-	f.addRaw("progress", json.RawMessage(p.Progress))
-	if p.Total != nil {
-		f.addRaw("total", json.RawMessage(*p.Total))
-	}
-	f.addUnlessEmpty("message", p.Message)
-	t.call.send("notifications/progress", f.object())
-	return true
-}
-
-// allow counts what a client is told.
-func (t *talk) allow() bool {
-	if t.limit.Allow() {
-		return true
-	}
-	t.dropped++
-	return false
+	return !t.over
 }
 
 // slogLevels are those of the server's log for the levels of MCP.
@@ -148,9 +160,13 @@ func (t *talk) tellLog(payload json.RawMessage) bool {
 	if json.Unmarshal(payload, &l) != nil || !slices.Contains(levels, l.Level) || l.Data == nil {
 		return false
 	}
+	if !t.logs.Allow() {
+		t.dropped++
+		return true
+	}
 	c := t.call
 	c.host.opts.Log.Log(t.ctx, slogLevels[l.Level], c.tool.Name+" says: "+message.Clip(string(l.Data)), "logger", message.Clip(l.Logger))
-	if !t.allow() {
+	if !t.isHeard() {
 		return true
 	}
 	if err := c.log(t.ctx, logMessage{l.Level, l.Logger, l.Data}); err != nil {
@@ -179,6 +195,9 @@ func (t *talk) close() {
 	t.answering.Wait()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.flushProgress()
+	t.closed = true
+	t.stopWatching()
 	if t.dropped > 0 {
 		t.call.host.opts.Log.Warn("a call said more than clients are told; the rest was let go", "tool", t.call.tool.Name, "dropped", t.dropped)
 	}
@@ -190,7 +209,14 @@ func (t *talk) answer(c toolCall, text string, isError bool) (json.RawMessage, e
 	switch {
 	case t.failure != nil:
 		return nil, t.failure
+	case t.over:
+		return c.result(c.failure(fmt.Sprintf("its result is longer than %d bytes, the limit set by --max-output", c.host.opts.Limits.MaxOutput)), true), nil
+	case t.result != nil && string(message.Member(t.result, "isError")) == "true":
+		return c.completed(t.result), nil
 	case t.result != nil && !isError:
+		if defect := c.outputDefect(message.Member(t.result, "structuredContent")); defect != "" {
+			return c.result(defect, true), nil
+		}
 		return c.completed(t.result), nil
 	}
 	items := slices.Clone(t.items)
@@ -201,21 +227,22 @@ func (t *talk) answer(c toolCall, text string, isError bool) (json.RawMessage, e
 	if structured == nil && c.tool.OutputSchema != nil {
 		structured = document(text)
 	}
-	switch {
-	case isError:
-		structured = nil
-	case c.tool.OutputSchema != nil:
-		if defect := c.outputDefect(structured); defect != "" {
-			return c.result(defect, true), nil
-		}
+	if isError {
+		return c.resultWith(items, nil, true), nil
 	}
-	return c.resultWith(items, structured, isError), nil
+	if defect := c.outputDefect(structured); defect != "" {
+		return c.result(defect, true), nil
+	}
+	return c.resultWith(items, structured, false), nil
 }
 
 // outputDefect tells how a result breaks the tool's outputSchema; "" when it does
-// not.
+// not, or there is none.
 func (c toolCall) outputDefect(structured json.RawMessage) string {
-	if structured == nil {
+	switch {
+	case c.tool.OutputSchema == nil:
+		return ""
+	case structured == nil:
 		return c.failure("it declares an outputSchema, and printed no JSON document")
 	}
 	s, err := c.host.compiled(c.tools, c.tool).outputSchema(c.tool.OutputSchema)
@@ -233,58 +260,4 @@ func textItem(text string) json.RawMessage {
 	content.add("type", "text")
 	content.add("text", text)
 	return content.object()
-}
-
-// completed is a result that the tool has made itself, with what the era wants
-// of every result.
-func (c toolCall) completed(result json.RawMessage) json.RawMessage {
-	var f fields
-	if message.Member(result, "content") == nil {
-		f.addRaw("content", json.RawMessage(`[]`))
-	}
-	if c.modern {
-		for _, name := range []string{"resultType", "_meta"} {
-			if message.Member(result, name) != nil {
-				return f.mergedInto(result)
-			}
-		}
-		f.addModern(c.host.serverInfo(c.host.configOrNone()))
-	}
-	return f.mergedInto(result)
-}
-
-// resultWith is a result of content items.
-func (c toolCall) resultWith(items []json.RawMessage, structured json.RawMessage, isError bool) json.RawMessage {
-	var f fields
-	f.addRaw("content", joinArray(items))
-	if structured != nil && c.takesStructured(structured) {
-		f.addRaw("structuredContent", structured)
-	}
-	f.add("isError", isError)
-	if c.modern {
-		f.addModern(c.host.serverInfo(c.host.configOrNone()))
-	}
-	return f.object()
-}
-
-// takesStructured reports whether the client's revision has structured content
-// of this kind: since 2025-06-18, and until 2026-07-28 objects alone.
-func (c toolCall) takesStructured(structured json.RawMessage) bool {
-	switch {
-	case c.modern:
-		return true
-	case c.revision != "" && c.revision < message.Revision20250618:
-		return false
-	}
-	return isObject(structured)
-}
-
-// document is what a tool with an outputSchema has printed, if it is one JSON
-// document.
-func document(text string) json.RawMessage {
-	trimmed := strings.TrimSpace(text)
-	if trimmed == "" || !json.Valid([]byte(trimmed)) {
-		return nil
-	}
-	return json.RawMessage(trimmed)
 }

@@ -7,12 +7,16 @@
 # element of $MCP_CALL_TMPDIR, a kind, and JSON. Outside of a call, in a test of
 # the script's own say, what is said goes nowhere.
 
+# What the functions here have in common they have in functions that begin with
+# _conch_, for a script may have some of the others, with other arguments.
+
 # Sends a message. $1: the kind, $2: JSON without a line break. A line that a
-# FIFO might not take in one piece goes through a file.
+# FIFO might not take in one piece goes through a file: POSIX promises 512 bytes,
+# and Bash may have a buffer of 1008.
 _conch_say() {
   [[ -p ${CONCH_TALK-} && -n ${MCP_CALL_TMPDIR-} ]] || builtin return 0
   builtin local LC_ALL=C _conch_text="$2" _conch_file
-  if ((${#2} > 3800)); then
+  if ((${#2} > 400)); then
     _conch_file=$BASHPID.$RANDOM$RANDOM$RANDOM
     builtin printf '%s' "$2" >|"$CONCH_TALK.$_conch_file"
     _conch_text=@$_conch_file
@@ -21,8 +25,9 @@ _conch_say() {
   builtin printf '%s %s %s\n' "${MCP_CALL_TMPDIR##*/}" "$1" "$_conch_text" 1<>"$CONCH_TALK"
 }
 
-# Prints a number, or fails: what is no JSON number must not get into a message.
+# Fails for what is no JSON number, and must not get into a message. $1, for $2.
 _conch_number() {
+  builtin local LC_ALL=C
   [[ $1 =~ ^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$ ]] || {
     builtin printf '%s: %s is no number\n' "$2" "$1" >&2
     builtin return 2
@@ -42,6 +47,13 @@ _conch_quote() {
   _conch_json="\"$_conch_json\""
 }
 
+# Sets _conch_line to the JSON document $1 without line breaks, which are white
+# space there.
+_conch_document() {
+  builtin local LC_ALL=C
+  _conch_line=${1//$'\n'/ }
+}
+
 _conch_quote_controls() {
   builtin local _conch_i _conch_c _conch_escape
   for ((_conch_i = 1; _conch_i < 32; _conch_i++)); do
@@ -58,7 +70,7 @@ _conch_quote_controls() {
 # number it ends with.
 mcp_progress() {
   builtin local _conch_json _conch_total=''
-  _conch_number "$1" mcp_progress || builtin return
+  _conch_number "${1-}" mcp_progress || builtin return
   if [[ -n ${3-} ]]; then
     _conch_number "$3" mcp_progress || builtin return
     _conch_total=",\"total\":$3"
@@ -69,18 +81,21 @@ mcp_progress() {
 
 # Logs, and tells a client that asked for messages of the level. $1: debug, info,
 # notice, warning, error, critical, alert or emergency, $2: the logger, $3: JSON.
-mcp_log() {
-  builtin local _conch_json _conch_level
-  case $1 in
+mcp_log() { _conch_log "$@"; }
+
+_conch_log() {
+  builtin local _conch_json _conch_level _conch_line
+  case ${1-} in
     debug | info | notice | warning | error | critical | alert | emergency) _conch_level=$1 ;;
     warn) _conch_level=warning ;;
     *)
-      builtin printf 'mcp_log: there is no level %s\n' "$1" >&2
+      builtin printf 'mcp_log: there is no level %s\n' "${1-}" >&2
       builtin return 2
       ;;
   esac
-  _conch_quote "$2"
-  _conch_say log "{\"level\":\"$_conch_level\",\"logger\":$_conch_json,\"data\":${3//$'\n'/ }}"
+  _conch_quote "${2-}"
+  _conch_document "${3-}"
+  _conch_say log "{\"level\":\"$_conch_level\",\"logger\":$_conch_json,\"data\":$_conch_line}"
 }
 
 # [LOGGER] MESSAGE
@@ -94,10 +109,10 @@ _conch_log_text() {
   builtin local _conch_json
   if (($# > 2)); then
     _conch_quote "$3"
-    mcp_log "$1" "$2" "$_conch_json"
+    _conch_log "$1" "$2" "$_conch_json"
   else
     _conch_quote "${2-}"
-    mcp_log "$1" script "$_conch_json"
+    _conch_log "$1" script "$_conch_json"
   fi
 }
 
@@ -107,26 +122,28 @@ mcp_is_cancelled() { [[ -n ${CONCH_TALK-} && -e $CONCH_TALK.cancelled ]]; }
 # Tells clients who asked to hear of it that a resource is another now. $1: URI
 mcp_resource_updated() {
   builtin local _conch_json
-  _conch_quote "$1"
+  _conch_quote "${1-}"
   _conch_say updated "{\"uri\":$_conch_json}"
 }
 
 # --- The result -------------------------------------------------------------
 
-# Takes --audience user|assistant[,…] and --priority 0…1 off the arguments.
+# Takes --audience user|assistant[,…] and --priority 0…1 off the front of the
+# arguments: what comes behind may look the same.
 # Leaves the others in _conch_rest, and in _conch_annotations a member with a
 # comma before it, or nothing.
 _conch_take_annotations() {
   builtin local _conch_audience='' _conch_priority=''
   _conch_rest=() _conch_annotations=''
-  while (($# > 0)); do
+  while (($# > 1)); do
     case $1 in
-      --audience) _conch_audience=\"${2//,/\",\"}\" && builtin shift ;;
-      --priority) _conch_number "$2" --priority && _conch_priority=$2 && builtin shift ;;
-      *) _conch_rest[${#_conch_rest[@]}]=$1 ;;
+      --audience) _conch_audience=${2-} && _conch_audience=\"${_conch_audience//,/\",\"}\" ;;
+      --priority) _conch_number "${2-}" --priority && _conch_priority=$2 ;;
+      *) builtin break ;;
     esac
-    builtin shift
+    builtin shift 2
   done
+  _conch_rest=("$@")
   [[ -z $_conch_audience ]] || _conch_annotations="\"audience\":[$_conch_audience]"
   [[ -z $_conch_priority ]] || _conch_annotations+="${_conch_annotations:+,}\"priority\":$_conch_priority"
   [[ -z $_conch_annotations ]] || _conch_annotations=",\"annotations\":{$_conch_annotations}"
@@ -143,13 +160,13 @@ mcp_emit_text() {
 
 # Makes a JSON document the result's structured content, and adds it as a text.
 mcp_emit_json() {
-  builtin local _conch_json _conch_annotations _conch_document
+  builtin local _conch_json _conch_annotations _conch_line
   builtin local -a _conch_rest
   _conch_take_annotations "$@"
-  _conch_document=${_conch_rest[0]-}
-  _conch_quote "$_conch_document"
+  _conch_quote "${_conch_rest[0]-}"
   _conch_say emit "{\"type\":\"text\",\"text\":$_conch_json$_conch_annotations}"
-  _conch_say structured "${_conch_document//$'\n'/ }"
+  _conch_document "${_conch_rest[0]-}"
+  _conch_say structured "$_conch_line"
 }
 
 # Adds a link to a resource. [--audience …] [--priority …] URI NAME [MIME [DESCRIPTION]]
@@ -177,47 +194,59 @@ _conch_tool() { "${CONCH_BIN:-conch}" tool "$@"; }
 
 # Makes the result {"success":true,"result":JSON}, and a text of it.
 mcp_result_success() {
-  builtin local _conch_json _conch_document="{\"success\":true,\"result\":${1//$'\n'/ }}"
-  _conch_quote "$_conch_document"
-  _conch_say result "{\"content\":[{\"type\":\"text\",\"text\":$_conch_json}],\"structuredContent\":$_conch_document,\"isError\":false}"
+  builtin local _conch_line
+  _conch_document "${1-}"
+  _conch_result "{\"success\":true,\"result\":$_conch_line}" false
 }
 
 # Makes the result {"success":false,"error":JSON}.
 mcp_result_error() {
-  builtin local _conch_json _conch_document="{\"success\":false,\"error\":${1//$'\n'/ }}"
-  _conch_quote "$_conch_document"
-  _conch_say result "{\"content\":[{\"type\":\"text\",\"text\":$_conch_json}],\"structuredContent\":$_conch_document,\"isError\":true}"
+  builtin local _conch_line
+  _conch_document "${1-}"
+  _conch_result "{\"success\":false,\"error\":$_conch_line}" true
+}
+
+# $1: structured content, $2: whether it is an error.
+_conch_result() {
+  builtin local _conch_json
+  _conch_quote "$1"
+  _conch_say result "{\"content\":[{\"type\":\"text\",\"text\":$_conch_json}],\"structuredContent\":$1,\"isError\":$2}"
 }
 
 # Says what went wrong so that a model can mend it. TYPE MESSAGE [--hint TEXT]
 # [--data JSON]
 mcp_error() {
-  builtin local _conch_json _conch_error
-  _conch_quote "$1" && _conch_error="\"type\":$_conch_json"
+  builtin local _conch_json _conch_line _conch_error
+  _conch_quote "${1-}" && _conch_error="\"type\":$_conch_json"
   _conch_quote "${2-}" && _conch_error+=",\"message\":$_conch_json"
-  builtin shift 2
+  builtin shift $(($# > 1 ? 2 : $#))
   while (($# > 1)); do
     case $1 in
       --hint) _conch_quote "$2" && _conch_error+=",\"hint\":$_conch_json" ;;
-      --data) _conch_error+=",\"data\":${2//$'\n'/ }" ;;
+      --data) _conch_document "$2" && _conch_error+=",\"data\":$_conch_line" ;;
     esac
     builtin shift 2
   done
-  mcp_result_error "{$_conch_error}"
+  _conch_result "{\"success\":false,\"error\":{$_conch_error}}" true
 }
 
 # Ends the call with an error of the protocol. CODE MESSAGE [DATA]
-mcp_fail() {
-  builtin local _conch_json _conch_data=''
-  _conch_number "$1" mcp_fail || builtin exit 1
+mcp_fail() { _conch_fail "$@"; }
+
+# MESSAGE [DATA]
+mcp_fail_invalid_args() { _conch_fail -32602 "$@"; }
+
+_conch_fail() {
+  builtin local _conch_json _conch_line _conch_data=''
+  _conch_number "${1-}" mcp_fail || builtin exit 1
   _conch_quote "${2-}"
-  [[ -z ${3-} ]] || _conch_data=",\"data\":${3//$'\n'/ }"
+  if [[ -n ${3-} ]]; then
+    _conch_document "$3"
+    _conch_data=",\"data\":$_conch_line"
+  fi
   _conch_say fail "{\"code\":$1,\"message\":$_conch_json$_conch_data}"
   builtin exit 1
 }
-
-# MESSAGE [DATA]
-mcp_fail_invalid_args() { mcp_fail -32602 "$@"; }
 
 # --- Asking -----------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -65,15 +66,24 @@ func (w *Worker) TellCancelled() (undo func()) {
 	return func() { os.Remove(path) }
 }
 
-// removeTalk removes the channel and what lies beside it: messages whose call was
-// killed before it could send them, and places for answers.
+// Sweep removes what lies beside the channel: messages whose call was killed
+// before it could send them, and places for answers. Nobody of the call may be
+// left.
+func (w *Worker) Sweep() {
+	dir, name := filepath.Split(w.talk.path)
+	left, _ := os.ReadDir(dir)
+	for _, e := range left {
+		if strings.HasPrefix(e.Name(), name+".") {
+			os.Remove(dir + e.Name())
+		}
+	}
+}
+
+// removeTalk removes the channel and what lies beside it.
 func (w *Worker) removeTalk() {
 	if !w.Talks() {
 		return
 	}
-	left, _ := filepath.Glob(w.base + talkSuffix + ".*")
-	for _, path := range left {
-		os.Remove(path)
-	}
+	w.Sweep()
 	w.talk.remove()
 }

@@ -48,7 +48,7 @@ func (s Sender) Say(kind string, payload json.RawMessage) error {
 		return fmt.Errorf("make a message of what is no JSON: %w", err)
 	}
 	line := fmt.Sprintf("%s %s %s\n", s.token, kind, text.Bytes())
-	if len(line) > maxLine {
+	if len(line) > atOnce {
 		name := rand.Text()
 		if err := os.WriteFile(s.path+"."+name, text.Bytes(), 0o600); err != nil {
 			return fmt.Errorf("write a message: %w", err)

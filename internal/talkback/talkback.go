@@ -20,7 +20,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 )
@@ -49,6 +48,10 @@ const (
 	maxLine = 4 << 10
 	maxFile = 64 << 20
 )
+
+// atOnce is what every system puts into a FIFO in one piece, whoever else writes
+// (POSIX, PIPE_BUF).
+const atOnce = 512
 
 // A Reader takes what is written to a call's channel, and hands its messages on.
 // It is not safe for concurrent use.
@@ -107,7 +110,9 @@ func (r *Reader) take(line string) {
 			return
 		}
 	}
-	if !ok || !utf8.Valid(payload) || !json.Valid(payload) {
+	// What a tool says of a file may be in any encoding.
+	payload = bytes.ToValidUTF8(payload, []byte("\uFFFD"))
+	if !ok || !json.Valid(payload) {
 		r.ignore("it is not a kind and a JSON document")
 		return
 	}

@@ -227,6 +227,10 @@ func (s *Server) Line() string {
 	return line
 }
 
+// Lines are the server's lines, each with its newline, for whoever reads them
+// beside the test. The channel is closed at the end of the output.
+func (s *Server) Lines() <-chan string { return s.lines }
+
 // TryLine is Line, but reports the end of the output.
 func (s *Server) TryLine() (string, bool) {
 	s.t.Helper()

@@ -106,6 +106,7 @@ func parseTool(entry json.RawMessage) (tool *catalog.Tool, problem string) {
 	}
 	tool.Entry, problem = listing(entry, tool.InputSchema)
 	tool.Bare = setSchema(tool.Entry, anyObject)
+	problem = together(problem, readLimits(tool, fields))
 	if problem != "" {
 		problem = fmt.Sprintf("(%s) %s", name, problem)
 	}
