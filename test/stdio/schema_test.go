@@ -18,3 +18,6 @@ var (
 	methodResults    = judge.MethodResults
 	notifications    = judge.Notifications
 )
+
+// cachedMethods are those whose results clients may keep.
+var cachedMethods = []string{"server/discover", "tools/list", "resources/list", "resources/templates/list", "resources/read", "prompts/list"}
