@@ -40,22 +40,18 @@ func (c *client) hears(want ...string) {
 	}
 }
 
-// listenResult ends what the server ends.
-func (c *client) listenResult(id string) {
-	c.t.Helper()
-	wantResult(c.t, c.reply(), id, `{"resultType":"complete","_meta":{"`+metaServerInfo+`":{"name":"server","version":"1.0.0"},"`+subscriptionID+`":`+id+`}}`)
-}
-
-// ends closes the input, after which nothing but results of what listens may
-// come, of these ids.
+// endsListening closes the input, after which nothing may come but the results of
+// what listens, under these ids.
 func (c *client) endsListening(ids ...string) {
 	c.t.Helper()
 	c.server.CloseInput()
 	for range ids {
 		r := c.reply()
-		if !slices.Contains(ids, string(r.ID)) {
-			c.t.Errorf("a result of %s: %s", r.ID, r.Raw)
+		id := string(r.ID)
+		if !slices.Contains(ids, id) {
+			c.t.Errorf("nobody listens under %s: %s", id, r.Raw)
 		}
+		wantResult(c.t, r, id, `{"resultType":"complete","_meta":{"`+metaServerInfo+`":{"name":"server","version":"1.0.0"},"`+subscriptionID+`":`+id+`}}`)
 	}
 	if line, more := c.server.TryLine(); more {
 		c.t.Errorf("a line nobody expected: %s", line)
