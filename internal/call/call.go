@@ -140,11 +140,14 @@ func (r *Runner) Run(ctx context.Context, asked Call) (Outcome, error) {
 	}
 	asked.Slot.begin(r.shell)
 	defer func() {
-		asked.Slot.end()
+		reclaimed := asked.Slot.end()
 		if lost {
 			r.shell.Lose(w)
 		} else {
 			r.shell.Release(w)
+		}
+		if reclaimed {
+			r.shell.Gone()
 		}
 	}()
 	dir, err := r.dirs.take()

@@ -55,6 +55,9 @@ func (f *serverFlags) check() error {
 	if _, err := exec.LookPath(f.bash); err != nil {
 		return fmt.Errorf("there is no %s to run scripts with (--bash)", f.bash)
 	}
+	if err := f.asking.check(); err != nil {
+		return err
+	}
 	return f.log.check()
 }
 

@@ -103,7 +103,7 @@ func (s *stream) makeRoom(size int) bool {
 func (s *stream) drop() {
 	s.size -= len(s.events[0].text)
 	s.room.give(int64(len(s.events[0].text)))
-	s.events[0] = event{}
+	// Not emptied in place: a reader may have it.
 	s.events = s.events[1:]
 	s.first++
 }
@@ -187,7 +187,8 @@ func (s *stream) next(reader, from int) (v view, ok bool) {
 	if s.reader != reader {
 		return view{}, false
 	}
-	s.written = max(s.written, from)
+	// A client may name any event to go on from.
+	s.written = max(s.written, min(from, s.first+len(s.events)))
 	return s.view(from), true
 }
 

@@ -15,6 +15,7 @@ type pool struct {
 	most    int
 	turns   *semaphore.Weighted // one for each worker there may be
 	waiting atomic.Int64        // who waits for a turn
+	owed    atomic.Int64        // turns that are not to be given back
 
 	mu     sync.Mutex
 	idle   []*Worker
@@ -93,6 +94,16 @@ func (p *pool) give(w *Worker) {
 	p.mu.Lock()
 	p.idle = append(p.idle, w)
 	p.mu.Unlock()
+	p.giveTurn()
+}
+
+// giveTurn gives a turn back, unless it was given away before.
+func (p *pool) giveTurn() {
+	for owed := p.owed.Load(); owed > 0; owed = p.owed.Load() {
+		if p.owed.CompareAndSwap(owed, owed-1) {
+			return
+		}
+	}
 	p.turns.Release(1)
 }
 
@@ -101,7 +112,7 @@ func (p *pool) free(slot int) {
 	p.mu.Lock()
 	p.slots = append(p.slots, slot)
 	p.mu.Unlock()
-	p.turns.Release(1)
+	p.giveTurn()
 }
 
 // drain takes out all idle workers, for good.

@@ -299,6 +299,20 @@ func (s *Server) Unpark(ctx context.Context) error {
 	return nil
 }
 
+// Return gives back what Unpark has taken for a call that was reclaimed
+// meanwhile.
+func (s *Server) Return() {
+	s.parked.Add(1)
+	s.pool.turns.Release(1)
+}
+
+// Reclaim has a call that is parked end as any other, though nobody has made room
+// for it: its worker is given back without a turn. Gone follows once it has been.
+func (s *Server) Reclaim() { s.pool.owed.Add(1) }
+
+// Gone notes that the worker of a call that was reclaimed has been given back.
+func (s *Server) Gone() { s.parked.Add(-1) }
+
 // Release gives a worker back after its call, or unused.
 func (s *Server) Release(w *Worker) {
 	s.release(w)
