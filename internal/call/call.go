@@ -108,6 +108,7 @@ type Call struct {
 	Function  string          // such as tool_greet
 	Arguments json.RawMessage // one JSON object
 	Trace     shell.Trace     // that it is part of
+	Meta      json.RawMessage // of the request, a JSON object; nil is none
 	// Hear is told what the call says besides what it prints, one thing at a
 	// time, and nothing any more once Run has returned. It must not wait. Nil
 	// hears nothing.
@@ -179,7 +180,7 @@ type running struct {
 
 func (c running) job() shell.Job {
 	return shell.Job{
-		Function: c.Function, Dir: c.dir, Arguments: c.Arguments, Trace: c.Trace,
+		Function: c.Function, Dir: c.dir, Arguments: c.Arguments, Trace: c.Trace, Meta: c.Meta,
 		Before: c.isTool() && c.shell.Script().Functions[beforeHook],
 	}
 }

@@ -27,6 +27,8 @@ Outside of a call what is said goes nowhere, and what is asked fails.`,
 		},
 	}
 	cmd.AddCommand(newToolProgress(), newToolLog(), newToolEmit(), newToolElicit(), newToolSample(), newToolRoots(), newToolCancelled())
+	cmd.AddCommand(newIsValidJSON(), newJSONTruncate(), newJSONEscape(), newJSONObj(), newJSONArr())
+	cmd.AddCommand(newArguments()...)
 	return cmd
 }
 

@@ -23,7 +23,8 @@ type ToolCall struct {
 	Method  string             // "" is tools/call
 	Session *mcp.ServerSession // the engine's for the request's era; nil for none
 	Params  json.RawMessage
-	Trace   message.Trace // for the tool to take part in
+	Meta    json.RawMessage // the metadata in Params, as the client wrote it; nil is none
+	Trace   message.Trace   // for the tool to take part in
 	// Revision is what the session has negotiated; "" in the stateless era, or
 	// before initialize.
 	Revision string

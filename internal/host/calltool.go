@@ -57,7 +57,7 @@ func (h *Host) CallTool(ctx context.Context, asked engine.ToolCall) (result json
 func (h *Host) newCall(asked engine.ToolCall) toolCall {
 	meta := message.ReadMeta(asked.Params)
 	c := toolCall{
-		host: h, modern: meta.Modern, revision: asked.Revision, trace: shell.Trace(asked.Trace), token: meta.Token,
+		host: h, modern: meta.Modern, revision: asked.Revision, trace: shell.Trace(asked.Trace), meta: asked.Meta, token: meta.Token,
 		queued: asked.Queued, send: asked.Notify, ask: asked.Ask, capabilities: meta.Capabilities,
 		log: func(ctx context.Context, params logMessage) error {
 			if meta.Modern {
@@ -106,6 +106,7 @@ type toolCall struct {
 	modern   bool
 	revision string // of the client's session; "" in the stateless era, or unknown
 	trace    shell.Trace
+	meta     json.RawMessage // of the request; nil is none
 	token    json.RawMessage // for telling progress; nil is none
 	// log sends a log message to a client that wants it, send a notification.
 	log  func(context.Context, logMessage) error
@@ -165,7 +166,7 @@ func (c toolCall) call(arguments json.RawMessage) call.Call {
 
 // function is a call of a function, which is heard.
 func (c toolCall) function(name string, arguments json.RawMessage) call.Call {
-	asked := call.Call{Function: name, Arguments: arguments, Trace: c.trace}
+	asked := call.Call{Function: name, Arguments: arguments, Trace: c.trace, Meta: c.meta}
 	if c.talk != nil {
 		asked.Hear, asked.Clock = c.talk.hear, &c.talk.clock
 	}

@@ -286,7 +286,7 @@ func (h *Handler) ask(ctx context.Context, client *engine.Client, m message.Mess
 	ctx = withStream(ctx, st)
 	if engine.IsCall(m.Method) {
 		result, err = h.opts.CallTool(ctx, engine.ToolCall{
-			Method: m.Method, Session: client.Engine(), Params: m.Params, Revision: st.revision, Trace: traceOf(st.header, m.Params), Queued: func() {},
+			Method: m.Method, Session: client.Engine(), Params: m.Params, Meta: message.Member(m.Params, "_meta"), Revision: st.revision, Trace: traceOf(st.header, m.Params), Queued: func() {},
 			Notify: func(method string, params json.RawMessage) { notifyStream(ctx, method, params) },
 			Ask:    st.asks(), Owner: st.owner,
 		})

@@ -16,6 +16,7 @@ type Job struct {
 	Dir       string          // MCP_CALL_TMPDIR; absolute, exists
 	Arguments json.RawMessage // one JSON object, the function's $1; nil: it is empty
 	Trace     Trace
+	Meta      json.RawMessage // the request's metadata, a JSON object; nil is none
 	// Before has the script's mcp_before_tool_call asked first; Function is
 	// tool_<name> then.
 	Before bool
@@ -56,6 +57,13 @@ func (j Job) encode() (*encoding, error) {
 	e.scalar("_conch_arguments", arguments)
 	if j.Before {
 		e.scalar("_conch_before", "1")
+	}
+	if j.Meta != nil {
+		var meta bytes.Buffer
+		if err := json.Compact(&meta, j.Meta); err != nil {
+			return nil, fmt.Errorf("encode the metadata of %s: %w", j.Function, err)
+		}
+		e.scalar("_conch_meta", meta.String())
 	}
 	e.trace(j.Trace)
 	for _, m := range members {

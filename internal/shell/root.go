@@ -25,8 +25,15 @@ var runtimeText string
 //go:embed start.bash
 var startText string
 
-//go:embed talk.bash
-var talkText string
+// What scripts may call, in files that are sourced in this order.
+var (
+	//go:embed talk.bash
+	talkText string
+	//go:embed tools.bash
+	toolsText string
+	//go:embed running.bash
+	runningText string
+)
 
 // Names of them in the control directory.
 const (
@@ -63,7 +70,7 @@ func withFastWorker(text string) string {
 func (s *Server) writeRuntime() error {
 	files := map[string]string{runtimeFile: withFastWorker(runtimeText), startFile: startText}
 	if s.opts.Talk {
-		files[talkFile] = talkText
+		files[talkFile] = strings.Join([]string{talkText, toolsText, runningText}, "\n")
 	}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {

@@ -10,6 +10,8 @@ unset -v CONCH_CONTROL CONCH_ROOT
 
 # shellcheck source=internal/shell/runtime.bash
 . "$_conch_dir/runtime.bash"
+# Who the functions for scripts ask for what Bash cannot do.
+_conch_binary=${CONCH_BIN:-conch}
 # shellcheck source=internal/shell/talk.bash
 [[ ! -f $_conch_dir/talk.bash ]] || . "$_conch_dir/talk.bash"
 

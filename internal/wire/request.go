@@ -181,7 +181,7 @@ func (c *conn) callTool(r *request, s *engine.Session, params json.RawMessage, t
 		defer queued()
 		c.awaitReader(ctx)
 		result, err := c.opts.CallTool(ctx, engine.ToolCall{
-			Method: r.method, Session: s.Engine(), Params: params, Revision: c.revision(s), Trace: trace,
+			Method: r.method, Session: s.Engine(), Params: params, Meta: c.metaOf(r, params), Revision: c.revision(s), Trace: trace,
 			Notify: func(method string, params json.RawMessage) { c.Notify(ctx, method, params) },
 			Ask:    c.asks(s),
 			Queued: func() {

@@ -44,6 +44,17 @@ func (c *conn) revision(s *engine.Session) string {
 	return c.negotiated
 }
 
+// metaOf is the metadata of a request as its client wrote it.
+func (c *conn) metaOf(r *request, params json.RawMessage) json.RawMessage {
+	meta := message.Member(params, "_meta")
+	if r.token == "" {
+		return meta
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return message.ReplaceMember(meta, "progressToken", json.RawMessage(c.tokens[r.token]))
+}
+
 // asks is how a request of a session asks its client; nil in the stateless era.
 func (c *conn) asks(s *engine.Session) func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	c.mu.Lock()
