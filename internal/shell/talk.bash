@@ -190,6 +190,7 @@ mcp_emit_image() { _conch_tool emit image "$@"; }    # FILE [MIME]
 mcp_emit_audio() { _conch_tool emit audio "$@"; }    # FILE [MIME]
 mcp_emit_resource() { _conch_tool emit resource "$@"; } # URI [FILE] [MIME]
 
+# shellcheck disable=SC2154 # start.bash sets it
 _conch_tool() { "$_conch_binary" tool "$@"; }
 
 # Makes the result {"success":true,"result":JSON}, and a text of it.
