@@ -147,7 +147,7 @@ func conchFlagsError(flags *pflag.FlagSet, err error) error {
 	case errors.Is(err, pflag.ErrHelp):
 		return errors.New(known(flags))
 	case !errors.As(err, &unknown):
-		return err
+		return valueError(err)
 	}
 	instead := map[string]string{
 		"concurrency": "MCP_CONCURRENCY", "tools": "MCP_TOOLS_LIST_FILE", "config": "MCP_CONFIG_FILE", "log-file": "MCP_LOG_FILE",

@@ -32,8 +32,8 @@ func readHTTPSettings() (httpSettings, error) {
 	if s.port, err = strconv.Atoi(text); err != nil || s.port < 0 || s.port > 65535 {
 		return s, &exitError{2, fmt.Errorf("$MCP_HTTP_PORT is %q; it must be a number from 0 to 65535", text)}
 	}
-	if !strings.HasPrefix(s.path, "/") {
-		return s, &exitError{2, fmt.Errorf("$MCP_HTTP_PATH is %q; it must begin with a slash", s.path)}
+	if err := checkPath(s.path); err != nil {
+		return s, &exitError{2, fmt.Errorf("$MCP_HTTP_PATH is %q; %w", s.path, err)}
 	}
 	for origin := range strings.SplitSeq(os.Getenv("MCP_ALLOWED_ORIGINS"), ",") {
 		if origin = strings.TrimSpace(origin); origin != "" {

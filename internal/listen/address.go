@@ -41,11 +41,11 @@ func (a address) protocol() string {
 	return "tcp6"
 }
 
-// Check says what is wrong with the value of --http, as far as that can be
-// told without opening it.
-func Check(addr string) error {
-	if _, err := parse(addr); err != nil {
-		return Options{Addr: addr}.atAddr(err)
+// Check says what is wrong with an address, as far as that can be told without
+// opening it.
+func (o Options) Check() error {
+	if _, err := parse(o.Addr); err != nil {
+		return o.atAddr(err)
 	}
 	return nil
 }
