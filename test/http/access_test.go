@@ -229,6 +229,9 @@ func TestTokensOfAnIssuerOpenTheDoorAndScopesTheTools(t *testing.T) {
 			if answer.status != tt.status {
 				t.Errorf("got %+v", answer)
 			}
+			if tt.status == 403 && !strings.Contains(answer.body, `"id":1,`) {
+				t.Errorf("it is not told which call is refused: %s", answer.body)
+			}
 			for _, want := range tt.challenge {
 				if !strings.Contains(answer.header.Get("WWW-Authenticate"), want) {
 					t.Errorf("the challenge is %s", answer.header.Get("WWW-Authenticate"))
