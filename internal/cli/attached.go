@@ -245,6 +245,8 @@ func (d *dropInServer) close(err error) {
 	}
 	word := "end"
 	switch {
+	case d.isLoop && err != nil && !isMisuse(err):
+		word = "failed 1"
 	case err != nil:
 		word = "failed"
 	case d.signal != 0:
@@ -256,6 +258,12 @@ func (d *dropInServer) close(err error) {
 		return
 	}
 	_, _ = d.orders.WriteString(word + "\n")
+}
+
+// isMisuse reports whether what the server was told makes no sense.
+func isMisuse(err error) bool {
+	var exit *exitError
+	return errors.As(err, &exit) && exit.status == 2
 }
 
 // runExitHandler runs the script's EXIT trap when all else is over.

@@ -35,12 +35,21 @@ func readHTTPSettings() (httpSettings, error) {
 	if err := checkPath(s.path); err != nil {
 		return s, &exitError{2, fmt.Errorf("$MCP_HTTP_PATH is %q; %w", s.path, err)}
 	}
+	if err := s.listenOptions().Check(); err != nil {
+		return s, &exitError{2, err}
+	}
 	for origin := range strings.SplitSeq(os.Getenv("MCP_ALLOWED_ORIGINS"), ",") {
 		if origin = strings.TrimSpace(origin); origin != "" {
 			s.origins = append(s.origins, origin)
 		}
 	}
 	return s, nil
+}
+
+func (s httpSettings) listenOptions() listen.Options {
+	return listen.Options{
+		Addr: net.JoinHostPort(s.bind, strconv.Itoa(s.port)), Name: "$MCP_HTTP_BIND and $MCP_HTTP_PORT",
+	}
 }
 
 // serveHTTP serves clients over HTTP until a signal ends the server.
@@ -55,10 +64,9 @@ func (d *dropInServer) serveHTTP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := listen.Open(ctx, listen.Options{
-		Addr: net.JoinHostPort(settings.bind, strconv.Itoa(settings.port)), Name: "$MCP_HTTP_BIND and $MCP_HTTP_PORT",
-		CertFile: d.http.certFile, KeyFile: d.http.keyFile, Log: n.log,
-	})
+	on := settings.listenOptions()
+	on.CertFile, on.KeyFile, on.Log = d.http.certFile, d.http.keyFile, n.log
+	l, err := listen.Open(ctx, on)
 	if err != nil {
 		n.endpoint.Close()
 		return err

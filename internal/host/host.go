@@ -61,7 +61,8 @@ type Host struct {
 	mu      sync.Mutex
 	tools   *catalog.Tools             // the reading that schemas belong to
 	schemas map[string]*compiledSchema // by tool
-	logged  *catalog.Tools             // the reading whose problems have been logged
+	logged  *catalog.Tools             // the reading that was looked through last
+	found   []string                   // its problems, as logged
 	errors  map[string]string          // what is wrong with a file, by what it is, as logged
 
 	parked parked         // calls that wait for their clients
@@ -149,11 +150,25 @@ func (h *Host) toolsNow() (*catalog.Tools, error) {
 	}
 	h.mu.Unlock()
 	if news {
-		for _, p := range h.problems(tools) {
-			h.opts.Log.Warn(p)
-		}
+		h.tell(h.problems(tools))
 	}
 	return tools, err
+}
+
+// tell logs the problems of a list, unless they are those logged last: a file is
+// read again before its time stamps tell one writing from the next, and a list
+// may be edited elsewhere than where it is wrong.
+func (h *Host) tell(problems []string) {
+	h.mu.Lock()
+	same := slices.Equal(h.found, problems)
+	h.found = problems
+	h.mu.Unlock()
+	if same {
+		return
+	}
+	for _, p := range problems {
+		h.opts.Log.Warn(p)
+	}
 }
 
 func (h *Host) configNow() (*catalog.Config, error) {
