@@ -117,7 +117,10 @@ enter_repo() {
     echo "There is no folder $arg_repo below the root; repo is a path from there, such as project."
     return 1
   }
-  run_git rev-parse --path-format=absolute --show-toplevel --git-dir --git-common-dir || return
+  run_git rev-parse --path-format=absolute --show-toplevel --git-dir --git-common-dir || {
+    echo "If $arg_repo is no repository, name one with repo, a path from the root (GIT_ROOT), such as project."
+    return 1
+  }
   while IFS= read -r place; do
     inside "$place" || {
       echo "The repository that $arg_repo belongs to is not wholly below the root, which is GIT_ROOT."

@@ -11,6 +11,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,12 +63,33 @@ type Guard struct {
 	log      *slog.Logger
 }
 
+// Check says what is wrong with options, as far as that can be told without
+// opening anything.
+func Check(opts Options) error {
+	if _, err := parseResource(opts.Resource); err != nil {
+		return err
+	}
+	if opts.Issuer == "" && opts.Audience != "" {
+		return errors.New("--oauth-audience is for tokens of an --oauth-issuer, and there is none; give both or neither")
+	}
+	if opts.Issuer == "" {
+		return nil
+	}
+	if opts.Audience == "" && opts.Resource == "" {
+		return fmt.Errorf("--oauth-issuer %q needs --oauth-audience or --public-url, which its tokens must be meant for; without one, tokens for any other service would be taken", opts.Issuer)
+	}
+	return checkIssuer(opts.Issuer)
+}
+
 // New makes a Guard. The token file must be readable and without fault at this
 // point. What the Guard asks of the issuer ends with ctx.
 func New(ctx context.Context, opts Options) (*Guard, error) {
 	g := &Guard{path: opts.Path, scopes: opts.Scopes, log: opts.Log}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
+	}
+	if err := Check(opts); err != nil {
+		return nil, err
 	}
 	var err error
 	if g.resource, err = parseResource(opts.Resource); err != nil {
@@ -81,31 +103,17 @@ func New(ctx context.Context, opts Options) (*Guard, error) {
 			return nil, err
 		}
 	}
-	if g.issuer, err = issuerOf(ctx, opts, g.log); err != nil {
-		return nil, err
-	}
+	g.issuer = issuerOf(ctx, opts, g.log)
 	return g, nil
 }
 
 // issuerOf returns nil where opts name no issuer.
-func issuerOf(ctx context.Context, opts Options, log *slog.Logger) (*issuer, error) {
-	audience := opts.Audience
-	if audience == "" {
-		audience = opts.Resource
+func issuerOf(ctx context.Context, opts Options, log *slog.Logger) *issuer {
+	if opts.Issuer == "" {
+		return nil
 	}
-	switch {
-	case opts.Issuer == "" && opts.Audience != "":
-		return nil, errors.New("there is an audience for tokens, but no issuer of tokens; give both or neither")
-	case opts.Issuer == "":
-		return nil, nil
-	case audience == "":
-		return nil, fmt.Errorf("the issuer %s needs an audience, which its tokens must be meant for; without one, tokens for any other service would be taken", opts.Issuer)
-	}
-	keys, err := newKeySet(ctx, opts.Issuer, opts.HTTPClient, log)
-	if err != nil {
-		return nil, err
-	}
-	return &issuer{url: opts.Issuer, audience: audience, keys: keys}, nil
+	keys := newKeySet(ctx, opts.Issuer, opts.HTTPClient, log)
+	return &issuer{url: opts.Issuer, audience: cmp.Or(opts.Audience, opts.Resource), keys: keys}
 }
 
 func (g *Guard) open() bool { return g.tokens == nil && g.issuer == nil }

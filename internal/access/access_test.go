@@ -29,14 +29,14 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		opts access.Options
 		want string
 	}{
-		{"an audience alone", access.Options{Audience: "a"}, "no issuer"},
-		{"an issuer alone", access.Options{Issuer: "https://i.example"}, "needs an audience"},
+		{"an audience alone", access.Options{Audience: "a"}, "an --oauth-issuer, and there is none"},
+		{"an issuer alone", access.Options{Issuer: "https://i.example"}, "needs --oauth-audience or --public-url"},
 		{"an issuer without https", access.Options{Issuer: "http://i.example", Audience: "a"}, "https"},
 		{"an issuer that seems to be here", access.Options{Issuer: "http://localhost.i.example", Audience: "a"}, "https"},
 		{"an issuer that is no URL", access.Options{Issuer: "i.example", Audience: "a"}, "not like https://"},
 		{"an issuer with a query", access.Options{Issuer: "https://i.example/?x", Audience: "a"}, "not like https://"},
 		{"an issuer with a password", access.Options{Issuer: "https://a:b@i.example", Audience: "a"}, "not like https://"},
-		{"an issuer with a control character", access.Options{Issuer: "https://i.example/\n", Audience: "a"}, "the issuer: "},
+		{"an issuer with a control character", access.Options{Issuer: "https://i.example/\n", Audience: "a"}, "--oauth-issuer: "},
 		{"a public URL without a scheme", access.Options{Resource: "tools.example/mcp"}, "not like https://"},
 		{"a public URL with a fragment", access.Options{Resource: "https://tools.example/#x"}, "not like https://"},
 		{"a path that is none", access.Options{Path: "mcp"}, "does not begin with /"},

@@ -22,11 +22,11 @@ func checkIssuer(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return fmt.Errorf("the issuer: %w", err)
+		return fmt.Errorf("--oauth-issuer: %w", err)
 	case !isEndpoint(u):
-		return fmt.Errorf("the issuer %q is not like https://example.org or https://example.org/path", text)
+		return fmt.Errorf("--oauth-issuer %q is not like https://example.org or https://example.org/path", text)
 	case !isPrivate(u):
-		return fmt.Errorf("the issuer %q must be reached by https, or somebody on the way could make up its keys; only one on this machine may have http", text)
+		return fmt.Errorf("--oauth-issuer %q must be reached by https, or somebody on the way could make up its keys; only one on this machine may have http", text)
 	}
 	return nil
 }

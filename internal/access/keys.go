@@ -43,10 +43,7 @@ type keySet struct {
 	failed  bool      // the last fetch did
 }
 
-func newKeySet(ctx context.Context, issuer string, client *http.Client, log *slog.Logger) (*keySet, error) {
-	if err := checkIssuer(issuer); err != nil {
-		return nil, err
-	}
+func newKeySet(ctx context.Context, issuer string, client *http.Client, log *slog.Logger) *keySet {
 	return &keySet{
 		issuer: issuer,
 		client: restrained(client),
@@ -54,7 +51,7 @@ func newKeySet(ctx context.Context, issuer string, client *http.Client, log *slo
 		ctx:    ctx,
 		turn:   make(chan struct{}, 1),
 		limit:  rate.NewLimiter(rate.Every(fetchInterval), fetchBurst),
-	}, nil
+	}
 }
 
 // find returns the keys that may have signed under this header: none if the

@@ -18,9 +18,9 @@ func parseResource(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the endpoint's public URL: %w", err)
+		return nil, fmt.Errorf("--public-url: %w", err)
 	case !isEndpoint(u):
-		return nil, fmt.Errorf("the endpoint's public URL %q is not like https://example.org/path", text)
+		return nil, fmt.Errorf("--public-url %q is not like https://example.org/path", text)
 	}
 	return u, nil
 }

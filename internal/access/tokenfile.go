@@ -48,9 +48,7 @@ func openTokenFile(path string, log *slog.Logger) (*tokenFile, error) {
 	if err := f.read(); err != nil {
 		return nil, err
 	}
-	if len(f.tokens) == 0 {
-		log.Warn("the token file holds no token, so none is taken from it", "file", path)
-	}
+	f.sayEmpty()
 	return f, nil
 }
 
@@ -75,10 +73,20 @@ func (f *tokenFile) current() fileTokens {
 	if f.unchanged() {
 		return f.tokens
 	}
+	had := len(f.tokens)
 	if err := f.read(); err != nil {
 		f.say(fmt.Sprintf("%v; the tokens it held before are still taken", err))
+	} else if had > 0 {
+		f.sayEmpty()
 	}
 	return f.tokens
+}
+
+// sayEmpty tells that nobody is let in by the file, if that is so.
+func (f *tokenFile) sayEmpty() {
+	if len(f.tokens) == 0 {
+		f.log.Warn("the token file holds no token, so none is taken from it", "file", f.path)
+	}
 }
 
 func (f *tokenFile) unchanged() bool {

@@ -114,6 +114,24 @@ func TestAnEmptyTokenFile(t *testing.T) {
 	log.wantCount(t, "holds no token", 1)
 }
 
+func TestATokenFileThatIsEmptied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log journal
+		path := tokenFile(t, "ada "+tokenA)
+		time.Sleep(later)
+		g := newGuard(t, access.Options{TokenFile: path, Log: log.logger()})
+		wantSubject(t, g, tokenA, "ada")
+		log.wantCount(t, "holds no token", 0)
+		write(t, path)
+		// It is read more than once while time stamps may not tell.
+		for range 4 {
+			time.Sleep(check)
+			wantDenial(t, g, bearing(tokenA), 401, "not known here")
+		}
+		log.wantCount(t, "holds no token", 1)
+	})
+}
+
 // In what follows time is the test's own, and begins long before the file was
 // made. Later moves it to where the file is old.
 

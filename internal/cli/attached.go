@@ -147,7 +147,7 @@ func conchFlagsError(flags *pflag.FlagSet, err error) error {
 	case errors.Is(err, pflag.ErrHelp):
 		return errors.New(known(flags))
 	case !errors.As(err, &unknown):
-		return err
+		return valueError(err)
 	}
 	instead := map[string]string{
 		"concurrency": "MCP_CONCURRENCY", "tools": "MCP_TOOLS_LIST_FILE", "config": "MCP_CONFIG_FILE", "log-file": "MCP_LOG_FILE",
@@ -245,6 +245,8 @@ func (d *dropInServer) close(err error) {
 	}
 	word := "end"
 	switch {
+	case d.isLoop && err != nil && !isMisuse(err):
+		word = "failed 1"
 	case err != nil:
 		word = "failed"
 	case d.signal != 0:
@@ -256,6 +258,12 @@ func (d *dropInServer) close(err error) {
 		return
 	}
 	_, _ = d.orders.WriteString(word + "\n")
+}
+
+// isMisuse reports whether what the server was told makes no sense.
+func isMisuse(err error) bool {
+	var exit *exitError
+	return errors.As(err, &exit) && exit.status == 2
 }
 
 // runExitHandler runs the script's EXIT trap when all else is over.

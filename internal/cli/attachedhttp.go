@@ -32,8 +32,11 @@ func readHTTPSettings() (httpSettings, error) {
 	if s.port, err = strconv.Atoi(text); err != nil || s.port < 0 || s.port > 65535 {
 		return s, &exitError{2, fmt.Errorf("$MCP_HTTP_PORT is %q; it must be a number from 0 to 65535", text)}
 	}
-	if !strings.HasPrefix(s.path, "/") {
-		return s, &exitError{2, fmt.Errorf("$MCP_HTTP_PATH is %q; it must begin with a slash", s.path)}
+	if err := checkPath(s.path); err != nil {
+		return s, &exitError{2, fmt.Errorf("$MCP_HTTP_PATH is %q; %w", s.path, err)}
+	}
+	if err := s.listenOptions().Check(); err != nil {
+		return s, &exitError{2, err}
 	}
 	for origin := range strings.SplitSeq(os.Getenv("MCP_ALLOWED_ORIGINS"), ",") {
 		if origin = strings.TrimSpace(origin); origin != "" {
@@ -41,6 +44,12 @@ func readHTTPSettings() (httpSettings, error) {
 		}
 	}
 	return s, nil
+}
+
+func (s httpSettings) listenOptions() listen.Options {
+	return listen.Options{
+		Addr: net.JoinHostPort(s.bind, strconv.Itoa(s.port)), Name: "$MCP_HTTP_BIND and $MCP_HTTP_PORT",
+	}
 }
 
 // serveHTTP serves clients over HTTP until a signal ends the server.
@@ -55,10 +64,9 @@ func (d *dropInServer) serveHTTP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := listen.Open(ctx, listen.Options{
-		Addr: net.JoinHostPort(settings.bind, strconv.Itoa(settings.port)), Name: "$MCP_HTTP_BIND and $MCP_HTTP_PORT",
-		CertFile: d.http.certFile, KeyFile: d.http.keyFile, Log: n.log,
-	})
+	on := settings.listenOptions()
+	on.CertFile, on.KeyFile, on.Log = d.http.certFile, d.http.keyFile, n.log
+	l, err := listen.Open(ctx, on)
 	if err != nil {
 		n.endpoint.Close()
 		return err

@@ -50,11 +50,13 @@ func Main(args []string) int {
 		}
 	}
 	root := newRoot()
-	root.SetArgs(withServe(root, withAddress(args)))
-	err := root.Execute()
+	args = withServe(root, withAddress(args))
+	root.SetArgs(args)
+	cmd, err := root.ExecuteC()
 	if err == nil {
 		return 0
 	}
+	err = flagError(cmd, args, err)
 	var exit *exitError
 	if !errors.As(err, &exit) {
 		exit = &exitError{2, err}

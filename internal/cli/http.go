@@ -6,16 +6,21 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/conch-mcp/conch/internal/access"
 	"github.com/conch-mcp/conch/internal/listen"
 )
 
 // defaultAddress is where --http listens when it names no address.
 const defaultAddress = "127.0.0.1:3000"
+
+// defaultBurst is how many requests may come at once where somebody counts them.
+const defaultBurst = 50
 
 // httpFlags are the flags of a server on the network.
 type httpFlags struct {
@@ -77,7 +82,7 @@ func (f *httpFlags) registerLimits(flags *pflag.FlagSet) {
 	flags.IntVar(&f.maxConnections, "max-connections", 2048, "how many connections there may be; the one idle for longest makes room")
 	flags.IntVar(&f.maxSessions, "max-sessions", 1000, "how many sessions there may be; the one idle for longest makes room")
 	flags.Float64Var(&f.rate, "rate", 0, "how many requests a second each token or address may send; others get 429; 0 is any number")
-	flags.IntVar(&f.burst, "burst", 50, "how many requests may come at once within --rate")
+	flags.IntVar(&f.burst, "burst", defaultBurst, "how many requests may come at once within --rate")
 	for _, d := range []struct {
 		variable *duration
 		name     string
@@ -96,21 +101,67 @@ func (f *httpFlags) registerLimits(flags *pflag.FlagSet) {
 }
 
 func (f *httpFlags) check() error {
-	if err := listen.Check(f.address); err != nil {
+	if err := (listen.Options{Addr: f.address}).Check(); err != nil {
 		return err
 	}
 	if f.metrics != "" {
-		if err := listen.Check(f.metrics); err != nil {
-			return fmt.Errorf("--metrics: %w", err)
+		if err := f.metricsOptions().Check(); err != nil {
+			return err
 		}
 	}
-	if !strings.HasPrefix(f.path, "/") {
-		return fmt.Errorf("--path is %q; it must begin with /", f.path)
+	if err := checkPath(f.path); err != nil {
+		return fmt.Errorf("--path is %q; %w", f.path, err)
+	}
+	if _, err := access.NewOrigins(f.allowOrigin, f.allowHost, true); err != nil {
+		return err
 	}
 	if err := f.checkValues(); err != nil {
 		return err
 	}
 	return f.checkReach()
+}
+
+// metricsOptions say where metrics are served.
+func (f *httpFlags) metricsOptions() listen.Options {
+	return listen.Options{Addr: f.metrics, Name: "--metrics"}
+}
+
+// taken are paths at which something else than the endpoint answers.
+var taken = []string{"/healthz", "/readyz"}
+
+// checkPath refuses a path that no request would have, or that would have it
+// answered by something else.
+func checkPath(path string) error {
+	odd := func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune("?#%", r) }
+	segments := strings.Split(path, "/")
+	switch {
+	case !strings.HasPrefix(path, "/"):
+		return errors.New("it must begin with /")
+	case strings.ContainsFunc(path, odd):
+		return errors.New("there must be no ?, # or %, no blank and no control character in it, since it is a path alone and stands as it is")
+	case slices.Contains(segments, ".") || slices.Contains(segments, ".."):
+		return errors.New("there must be no . and no .. in it, which clients take away")
+	case slices.Contains(taken, path) || strings.HasPrefix(path, "/.well-known/"):
+		return errors.New("the server answers something else there; choose another")
+	}
+	return nil
+}
+
+// checkTransport refuses flags that say nothing where clients come another way.
+func checkTransport(given, http *pflag.FlagSet) error {
+	if given.Changed("http") {
+		if given.Changed("max-line") {
+			return errors.New("--max-line is for standard input; over HTTP --max-body says how large a message may be")
+		}
+		return nil
+	}
+	var err error
+	given.Visit(func(f *pflag.Flag) {
+		if err == nil && http.Lookup(f.Name) != nil {
+			err = fmt.Errorf("--%s is for --http; give that too, or leave it out", f.Name)
+		}
+	})
+	return err
 }
 
 // checkValues looks at the flags that have nothing to do with where is listened.
@@ -122,14 +173,16 @@ func (f *httpFlags) checkValues() error {
 		return fmt.Errorf("--max-body must be from 1 to %d bytes", math.MaxInt32)
 	case f.maxRequests < 1 || f.maxConnections < 1 || f.maxSessions < 1:
 		return errors.New("--max-requests, --max-connections and --max-sessions must be at least 1")
-	case f.rate < 0 || f.burst < 1:
+	case !(f.rate >= 0) || math.IsInf(f.rate, 0) || f.burst < 1:
 		return errors.New("--rate must be at least 0, and --burst at least 1")
+	case f.rate == 0 && f.burst != defaultBurst:
+		return errors.New("--burst is how many requests may come at once within --rate; give --rate too")
 	case f.keepAlive < duration(100*time.Millisecond):
 		return errors.New("--keep-alive must be at least 100ms")
 	case f.headerTimeout == 0 || f.readTimeout == 0 || f.idleTimeout == 0:
 		return errors.New("--header-timeout, --read-timeout and --idle-timeout must be more than 0s, or slow clients would hold connections for ever")
 	}
-	return nil
+	return access.Check(access.Options{Issuer: f.issuer, Audience: f.audience, Resource: f.resource})
 }
 
 // checkReach refuses to let anybody on the network call tools.

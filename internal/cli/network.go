@@ -8,7 +8,9 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -73,15 +75,36 @@ func serveHTTP(ctx, hurry context.Context, s *server, hub *subscription.Hub, fla
 	server := httpd.NewServer(opts)
 	if flags.metrics != "" {
 		s.observer.startMetrics(s.shell, n.endpoint, n.conns)
-		stop, err := s.observer.serveMetrics(ctx, flags.metrics, server)
+		stop, err := s.observer.serveMetrics(ctx, flags.metricsOptions(), server)
 		if err != nil {
 			n.endpoint.Close()
 			return err
 		}
 		defer stop()
 	}
-	log.Info("listening", "address", l.Addr().String(), "path", flags.path)
+	log.Info("listening", where(l.Addr(), flags)...)
 	return server.Serve(ctx, l)
+}
+
+// where tells where an endpoint is, as attributes for the log.
+func where(addr net.Addr, flags httpFlags) []any {
+	attrs := []any{"address", addr.String(), "path", flags.path}
+	if tcp, ok := addr.(*net.TCPAddr); ok {
+		attrs = append(attrs, "url", urlOf(tcp, flags.path, flags.certFile != ""))
+	}
+	return attrs
+}
+
+// urlOf is the URL of an endpoint for clients on this machine.
+func urlOf(addr *net.TCPAddr, path string, secure bool) string {
+	u := url.URL{Scheme: "http", Host: addr.String(), Path: path}
+	if secure {
+		u.Scheme = "https"
+	}
+	if addr.IP.IsUnspecified() {
+		u.Host = net.JoinHostPort("localhost", strconv.Itoa(addr.Port))
+	}
+	return u.String()
 }
 
 // endpointOptions are those of an endpoint for the host, whose calls print at

@@ -113,10 +113,11 @@ func (o *observer) seen(r httpd.Seen) { o.metrics.Request(r.Method, r.Status, r.
 
 // serveMetrics serves metrics and health on an address of their own until ctx
 // ends.
-func (o *observer) serveMetrics(ctx context.Context, addr string, health *httpd.Server) (stop func(), err error) {
-	l, err := listen.Open(ctx, listen.Options{Addr: addr, Log: o.log})
+func (o *observer) serveMetrics(ctx context.Context, on listen.Options, health *httpd.Server) (stop func(), err error) {
+	on.Log = o.log
+	l, err := listen.Open(ctx, on)
 	if err != nil {
-		return nil, fmt.Errorf("--metrics: %w", err)
+		return nil, err
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", o.metrics.Handler())

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -18,6 +20,8 @@ func newServe() *cobra.Command {
 	var flags serverFlags
 	var connection connectionFlags
 	var network httpFlags
+	http := pflag.NewFlagSet("http", pflag.ContinueOnError)
+	network.register(http)
 	cmd := &cobra.Command{
 		Use:   "serve [flags] SCRIPT [[--] ARG...]",
 		Short: "Serve a script's functions on standard input and output, or over HTTP",
@@ -46,11 +50,14 @@ calls under way have ended or --drain is over.`,
   conch serve --http :8443 --tls-cert cert.pem --tls-key key.pem \
     --token-file tokens --allow-host mcp.example server.sh`,
 		Args: atLeast(1, "name the SCRIPT to serve"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := connection.check(); err != nil {
 				return err
 			}
-			if network.address != "" {
+			if err := checkTransport(cmd.Flags(), http); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("http") {
 				return serveNetwork(args[0], args[1:], flags, connection, network)
 			}
 			return dieBySignal(func(ctx context.Context) error {
@@ -61,8 +68,6 @@ calls under way have ended or --drain is over.`,
 	flags.register(cmd)
 	flags.length.register(cmd.Flags())
 	connection.register(cmd)
-	http := pflag.NewFlagSet("http", pflag.ContinueOnError)
-	network.register(http)
 	cmd.Flags().AddFlagSet(http)
 	cmd.SetUsageFunc(func(cmd *cobra.Command) error { return serveUsage(cmd, http) })
 	return cmd
@@ -92,6 +97,9 @@ const thrifty = 384 << 20
 func serveNetwork(script string, args []string, flags serverFlags, connection connectionFlags, network httpFlags) error {
 	if err := network.check(); err != nil {
 		return err
+	}
+	if _, err := os.Stat(script); network.address == defaultAddress && errors.Is(err, fs.ErrNotExist) {
+		return &exitError{1, fmt.Errorf("there is no script %s (nor is it an address for --http: HOST:PORT, PORT, unix:PATH, systemd)", script)}
 	}
 	ctx, hurry, stop := untilSignal()
 	defer stop()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -34,9 +35,21 @@ func newTarget(cmd *cobra.Command, args []string, flags serverFlags) (t target, 
 		if name := scriptFlag(cmd); name != "" {
 			return t, nil, fmt.Errorf("--%s is for scripts; a command behind -- takes its own flags (a script with the drop-in file: CONCH_FLAGS)", name)
 		}
-		return target{command: args[dash:]}, args[:dash], nil
+		return target{command: args[dash:]}, args[:dash], refuseURL(args[dash])
+	}
+	if err := refuseURL(args[0]); err != nil {
+		return t, nil, err
 	}
 	return target{script: args[0], flags: flags}, args[1:], nil
+}
+
+// refuseURL refuses what others take for the place of a server.
+func refuseURL(server string) error {
+	scheme, _, ok := strings.Cut(server, "://")
+	if _, err := os.Stat(server); !ok || err == nil || strings.ContainsRune(scheme, '/') {
+		return nil
+	}
+	return fmt.Errorf("%s is a URL; conch call and conch tools speak to scripts, and to servers on standard input and output; for a URL see docs/http.md", server)
 }
 
 func (t target) call(ctx context.Context, tool string, arguments json.RawMessage) (result json.RawMessage, err error) {

@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/conch-mcp/conch/internal/engine"
@@ -33,6 +34,33 @@ func TestHeaderParamsAreThoseOfTheListAsItIsNow(t *testing.T) {
 	if got, err := s.host.HeaderParams("greet"); err == nil {
 		t.Errorf("of a list that cannot be read: %+v", got)
 	}
+}
+
+func TestWhatIsWrongWithAListIsLoggedOnceHoweverOftenItIsRead(t *testing.T) {
+	const odd = `{"tools":[{"name":"absent","inputSchema":{"type":"object"}}]}`
+	s := newStage(t, odd, `{}`)
+	logged := func(want int, when string) {
+		t.Helper()
+		if n := strings.Count(s.log.String(), "there is no function tool_absent"); n != want {
+			t.Errorf("%s it has been logged %d times, not %d:\n%s", when, n, want, s.log.String())
+		}
+	}
+	s.host.Look()
+	// A file that has just been written is read each time.
+	s.ask("tools/call", `{"name":"absent"}`)
+	logged(1, "at first")
+	s.write("tools.json", odd+"\n")
+	for range 3 {
+		s.host.Scopes("absent")
+		_, _ = s.host.HeaderParams("absent")
+		s.ask("tools/call", `{"name":"absent"}`)
+	}
+	logged(1, "after a change that mends nothing")
+	s.write("tools.json", greetList)
+	s.host.Look()
+	s.write("tools.json", odd)
+	s.host.Look()
+	logged(2, "when it is wrong again")
 }
 
 func TestHeaderParamsOfAScriptOfBashSDK(t *testing.T) {

@@ -211,7 +211,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if why := h.take(r, m); why != nil {
-		h.refuse(w, r, why)
+		h.refuse(w, r, why.of(m))
 		return
 	}
 	h.message(w, r, m, work)

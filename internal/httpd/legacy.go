@@ -26,7 +26,7 @@ func (h *Handler) serveLegacy(w http.ResponseWriter, r *http.Request, m message.
 	}
 	s, why := h.sessionOf(r)
 	if why != nil {
-		h.refuse(w, r, why)
+		h.refuse(w, r, why.of(m))
 		return
 	}
 	defer s.release()
@@ -37,7 +37,7 @@ func (h *Handler) serveLegacy(w http.ResponseWriter, r *http.Request, m message.
 	}
 	st := s.newStream(r)
 	s.start(st, m, work)
-	s.answer(w, r, st, false)
+	s.answer(w, r, st, m, false)
 }
 
 // takeBatch takes up a batch, if the request is of a session that knows what
@@ -97,7 +97,7 @@ func (h *Handler) batch(w http.ResponseWriter, r *http.Request, s *session, elem
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	s.answer(w, r, st, true)
+	s.answer(w, r, st, message.Message{}, true)
 }
 
 // startPermitted starts one request of a batch, if it may be sent.
@@ -113,7 +113,7 @@ func (h *Handler) startPermitted(r *http.Request, s *session, st *stream, m mess
 func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m message.Message) {
 	s, why := h.sessions.open(ownerOf(r))
 	if why != nil {
-		h.refuse(w, r, why)
+		h.refuse(w, r, why.of(m))
 		return
 	}
 	defer s.release()
@@ -139,7 +139,7 @@ func (h *Handler) sessionOf(r *http.Request) (*session, *refusal) {
 	}
 	ids := r.Header.Values(headerSession)
 	if len(ids) != 1 {
-		return nil, refused(http.StatusBadRequest, "There must be one Mcp-Session-Id; initialize gives one")
+		return nil, refused(http.StatusBadRequest, "There must be one Mcp-Session-Id; initialize gives one; or, since 2026-07-28, a request says its revision in _meta and MCP-Protocol-Version")
 	}
 	s := h.sessions.find(ids[0], ownerOf(r))
 	if s == nil {

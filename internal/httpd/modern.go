@@ -19,7 +19,7 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m message.
 		return
 	}
 	if !h.sessions.begin(nil) {
-		h.refuse(w, r, shuttingDown())
+		h.refuse(w, r, shuttingDown().of(m))
 		return
 	}
 	defer h.sessions.done(nil)
@@ -39,7 +39,7 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m message.
 	how := answer{w: w, stream: st, patience: h.opts.KeepAlive, keepAlive: h.opts.KeepAlive}.write(ctx)
 	if how == nothing {
 		// Who has left does not get it.
-		h.refuse(w, r, shuttingDown())
+		h.refuse(w, r, shuttingDown().of(m))
 	}
 	cancel()
 	<-done

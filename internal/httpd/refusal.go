@@ -16,6 +16,15 @@ type refusal struct {
 	text      string        // what was wrong, and what to do
 	retry     time.Duration // when to try again; 0 says nothing
 	challenge string        // how to authenticate; "" says nothing
+	id        message.ID    // of the request that is refused, where it has been read
+}
+
+// of says which request is refused.
+func (why *refusal) of(m message.Message) *refusal {
+	if m.Kind == message.Request {
+		why.id = m.ID
+	}
+	return why
 }
 
 func refused(status int, format string, args ...any) *refusal {
@@ -38,7 +47,7 @@ type Denial struct {
 }
 
 func (d *Denial) refusal() *refusal {
-	return &refusal{d.Status, message.CodeInvalidRequest, d.Message, d.RetryAfter, d.Challenge}
+	return &refusal{status: d.Status, code: message.CodeInvalidRequest, text: d.Message, retry: d.RetryAfter, challenge: d.Challenge}
 }
 
 // Deny answers a request that is not for its sender to make.
@@ -55,5 +64,5 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, why *refusal) {
 	if why.challenge != "" {
 		w.Header().Set("WWW-Authenticate", why.challenge)
 	}
-	h.fail(w, r, why.status, &message.Error{Code: why.code, Message: why.text})
+	h.fail(w, r, why.status, &message.Error{Code: why.code, Message: why.text, ID: why.id})
 }

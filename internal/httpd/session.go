@@ -191,8 +191,9 @@ func (s *session) cancelInFlight(requestID json.RawMessage) {
 }
 
 // answer writes a stream to the client that it answers. A client that leaves
-// can come back for the rest, if it was told how.
-func (s *session) answer(w http.ResponseWriter, r *http.Request, st *stream, batch bool) {
+// can come back for the rest, if it was told how. m is the request, nothing for a
+// batch.
+func (s *session) answer(w http.ResponseWriter, r *http.Request, st *stream, m message.Message, batch bool) {
 	a := answer{
 		w: w, stream: st, batch: batch, patience: patience, keepAlive: s.handler.opts.KeepAlive,
 		resumable: true, prime: s.primes(),
@@ -203,7 +204,7 @@ func (s *session) answer(w http.ResponseWriter, r *http.Request, st *stream, bat
 	case document:
 		s.forget(st)
 	case nothing:
-		s.handler.refuse(w, r, s.handler.noSession())
+		s.handler.refuse(w, r, s.handler.noSession().of(m))
 	}
 	s.trim()
 }

@@ -28,11 +28,24 @@ type address struct {
 	place   string // host and port, or a path
 }
 
-// Check says what is wrong with the value of --http, as far as that can be
-// told without opening it.
-func Check(addr string) error {
-	if _, err := parse(addr); err != nil {
-		return Options{Addr: addr}.atAddr(err)
+// protocol is the network that an address of TCP is listened on at. One written
+// out is meant alone: "tcp" would take 0.0.0.0 for every address of IPv6 too.
+func (a address) protocol() string {
+	ip, err := netip.ParseAddr(a.host)
+	switch {
+	case err != nil:
+		return "tcp"
+	case ip.Unmap().Is4():
+		return "tcp4"
+	}
+	return "tcp6"
+}
+
+// Check says what is wrong with an address, as far as that can be told without
+// opening it.
+func (o Options) Check() error {
+	if _, err := parse(o.Addr); err != nil {
+		return o.atAddr(err)
 	}
 	return nil
 }

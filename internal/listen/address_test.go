@@ -37,7 +37,7 @@ func TestAddress(t *testing.T) {
 		{"unix:/@a", "/@a", true},
 		{"systemd", "", false},
 	} {
-		if err := Check(test.addr); err != nil {
+		if err := (Options{Addr: test.addr}).Check(); err != nil {
 			t.Errorf("%s: %v", test.addr, err)
 		}
 		if a, _ := parse(test.addr); a.place != test.place {
@@ -78,7 +78,7 @@ func TestAddressRefused(t *testing.T) {
 		{"unix:\x00abstract", "NUL"},
 		{"unix:" + long, "choose a shorter one"},
 	} {
-		err := Check(test.addr)
+		err := Options{Addr: test.addr}.Check()
 		if err == nil || !strings.HasPrefix(err.Error(), "--http ") || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: %v, want %q", test.addr, err, test.want)
 		}
@@ -118,7 +118,7 @@ func FuzzAddress(f *testing.F) {
 	f.Fuzz(func(t *testing.T, addr string) {
 		a, err := parse(addr)
 		if err != nil {
-			err = Check(addr)
+			err = Options{Addr: addr}.Check()
 			if !strings.HasPrefix(err.Error(), "--http ") || len(err.Error()) > 2000 || Loopback(addr) {
 				t.Fatalf("%q: %v", addr, err)
 			}

@@ -22,6 +22,7 @@ import (
 type Options struct {
 	// Addr is HOST:PORT, :PORT for all of the machine's addresses, PORT for
 	// 127.0.0.1:PORT, unix:PATH, or systemd for the socket that systemd passed.
+	// 0.0.0.0 is all of IPv4, [::] all of IPv6.
 	Addr string
 	// Name is what Addr is called where it is at fault; "" is --http.
 	Name string
@@ -72,7 +73,7 @@ func (a address) listen(ctx context.Context, log *slog.Logger) (net.Listener, er
 	case networkSystemd:
 		return activated(log)
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, a.network, a.place)
+	l, err := new(net.ListenConfig).Listen(ctx, a.protocol(), a.place)
 	if err != nil {
 		return nil, explain(err)
 	}

@@ -65,3 +65,30 @@ func greeting(t *testing.T, a net.Addr) string {
 	}
 	return strings.TrimSpace(string(text))
 }
+
+// An address of one family is not listened on in the other.
+func TestAnAddressThatIsWrittenOutIsMeantAlone(t *testing.T) {
+	for _, test := range []struct{ addr, host, other string }{
+		{"0.0.0.0:0", "0.0.0.0", "::1"},
+		{"[::ffff:127.0.0.1]:0", "127.0.0.1", "::1"},
+		{"[::]:0", "::", "127.0.0.1"},
+		{"[::1]:0", "::1", "127.0.0.1"},
+	} {
+		t.Run(test.addr, func(t *testing.T) {
+			if probe, err := net.Listen("tcp6", "[::1]:0"); err != nil {
+				t.Skip("this machine has no IPv6")
+			} else {
+				probe.Close()
+			}
+			l := mustOpen(t, Options{Addr: test.addr})
+			host, port, err := net.SplitHostPort(l.Addr().String())
+			if err != nil || host != test.host {
+				t.Errorf("it listens at %s, %v", l.Addr(), err)
+			}
+			if conn, err := net.Dial("tcp", net.JoinHostPort(test.other, port)); err == nil {
+				conn.Close()
+				t.Errorf("%s is served too", test.other)
+			}
+		})
+	}
+}

@@ -147,7 +147,7 @@ func TestUnixLongestPath(t *testing.T) {
 	path := filepath.Join(dir, strings.Repeat("s", maxPath-len(dir)-1))
 	l := mustOpen(t, Options{Addr: "unix:" + path})
 	mustDial(t, l.Addr())
-	if err := Check("unix:" + path + "s"); err == nil {
+	if err := (Options{Addr: "unix:" + path + "s"}).Check(); err == nil {
 		t.Error("a byte more is taken")
 	}
 }

@@ -44,7 +44,8 @@ _mcp_start() {
 
 # Has conch answer, with this shell as its root shell. $1: what is asked; the
 # rest: its fields. Sets _mcp_failed to 1 when there is no conch any more to
-# answer, and to 2 when it could not. It never fails itself, so that it need not
+# answer, and to 2 when it could not; _mcp_result is what it fails with then. It
+# never fails itself, so that it need not
 # be called in a condition, where a tool's own errexit would be without effect.
 # The options and traps of the caller are set aside; a call gets them back but
 # for errexit and monitor.
@@ -93,7 +94,7 @@ _mcp_obey() {
   case $_mcp_word in
     attached) _mcp_serve ;;
     end) ;;
-    failed) _mcp_failed=2 ;;
+    failed) _mcp_failed=2 _mcp_result=${_conch_dir:-2} ;;
     *) _mcp_failed=1 ;;
   esac
 }
@@ -113,7 +114,7 @@ _mcp_serve() {
   _mcp_failed=$? _mcp_handled=$_conch_last
   case $_conch_order in
     end) _mcp_signal=${_mcp_signal:-$_conch_name} ;;
-    failed) _mcp_failed=2 ;;
+    failed) _mcp_failed=2 _mcp_result=${_conch_name:-2} ;;
   esac
   ((_mcp_failed != 1)) ||
     builtin printf '%s: conch has ended without a word; what it ran has been stopped\n' "$_mcp_format" >&2
@@ -148,7 +149,7 @@ _mcp_serve_client() {
     _mcp_be_served
     builtin return
   fi
-  builtin local _mcp_client=1 _mcp_signal='' _mcp_handler='' _mcp_handled='' _mcp_failed=0 _mcp_name
+  builtin local _mcp_client=1 _mcp_signal='' _mcp_handler='' _mcp_handled='' _mcp_failed=0 _mcp_result='' _mcp_name
   for _mcp_name in INT TERM HUP PIPE; do
     # shellcheck disable=SC2064 # the name of now
     builtin trap "_mcp_note_signal $_mcp_name" "$_mcp_name"
@@ -157,7 +158,7 @@ _mcp_serve_client() {
   [[ -z $_mcp_handler ]] || _mcp_drop_exit_handler
   [[ -z $_mcp_signal ]] || _mcp_die "$_mcp_signal"
   builtin trap - INT TERM HUP PIPE
-  builtin return "$_mcp_failed"
+  builtin return "${_mcp_result:-$_mcp_failed}"
 }
 
 # Under `conch serve` the loop is that of the shell conch has started.
@@ -253,9 +254,9 @@ _mcp_die() {
 
 # Has conch answer one request. $1: what is asked; the rest: its fields.
 _mcp_answer() {
-  builtin local _mcp_client='' _mcp_failed=0 _mcp_handled='' _mcp_signal=''
+  builtin local _mcp_client='' _mcp_failed=0 _mcp_result='' _mcp_handled='' _mcp_signal=''
   _mcp_attend "$@"
-  builtin return "$_mcp_failed"
+  builtin return "${_mcp_result:-$_mcp_failed}"
 }
 
 # --- Strangers --------------------------------------------------------------

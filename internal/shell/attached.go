@@ -122,8 +122,9 @@ func (s *Server) listen() error {
 func (s *Server) Last() { _, _ = s.root.orders.WriteString("last\n") }
 
 // Detach tells an attached shell that nothing more will come: "end", with the
-// name of the signal that has ended the server behind it, or "failed".
-// The server must have been closed.
+// name of the signal that has ended the server behind it, or "failed", with the
+// status of the shell's function behind it where that is not 2. The server must
+// have been closed.
 func (s *Server) Detach(word string) {
 	_, _ = s.root.orders.WriteString(word + "\n")
 	s.stopListening()

@@ -41,9 +41,9 @@ _conch_report() {
 }
 
 # Reports, then does what it is told: "worker NAME [apart]"; "last", the script's
-# EXIT trap has its turn; "end [SIGNAL]"; "failed". Leaves the last word in
-# _conch_order, the signal that the host has got in _conch_name, and 1 in
-# _conch_last after "last". Fails when there are no more orders without a last
+# EXIT trap has its turn; "end [SIGNAL]"; "failed [STATUS]". Leaves the last
+# word in _conch_order, what stands behind it in _conch_name, and 1 in _conch_last
+# after "last". Fails when there are no more orders without a last
 # word: the host is gone. A signal that the script traps interrupts a read in
 # POSIX mode, between two orders.
 #

@@ -95,8 +95,11 @@ _mcp_install_hint() {
     "  then put bin/conch on PATH, or set CONCH_BIN to its path (this is $OSTYPE; conch runs on Linux and macOS)"
 }
 
-# Before anything is set.
+# Before anything is set, but for where conch was looked for: the file beside this
+# one is not to say the same again.
 if ! _mcp_find_conch; then
+  # shellcheck disable=SC2034 # the file beside this one reads it
+  _mcp_refused=${CONCH_BIN:-}:$PATH
   # shellcheck disable=SC2317 # where the file was not sourced
   builtin return 1 2>/dev/null || builtin exit 1
 fi

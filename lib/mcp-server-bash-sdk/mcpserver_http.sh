@@ -14,8 +14,13 @@
 # conch listens and speaks HTTP; this shell becomes its root shell, as it does for
 # run_mcp_server. No socat and no netcat is needed.
 
-# Without the file beside it there is nothing here to build on.
+# Without the file beside it there is nothing here to build on. What it has just
+# said is not said again.
 if ! builtin declare -F _mcp_serve_client >/dev/null; then
+  if [[ ${_mcp_refused:-} == "${CONCH_BIN:-}:$PATH" ]]; then
+    # shellcheck disable=SC2317 # where the file was not sourced
+    builtin return 1 2>/dev/null || builtin exit 1
+  fi
   case ${BASH_SOURCE[0]} in
     */*) _mcp_core=${BASH_SOURCE[0]%/*}/mcpserver_core.sh ;;
     *) _mcp_core=./mcpserver_core.sh ;;

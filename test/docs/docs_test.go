@@ -90,6 +90,16 @@ func TestWhatTheDocumentsSayToTypeDoesWhatTheySay(t *testing.T) {
 	}
 }
 
+// old are the files that a reader has who migrates: the library that is to be
+// replaced.
+var old = map[string]map[string]string{
+	"docs/migrating/bash-mcp-sdk.md": {"lib/mcpserver_core.sh": "run_mcp_server() { :; }\n"},
+	"docs/migrating/mcp-server-bash-sdk.md": {
+		"mcpserver_core.sh": "run_mcp_server() { :; }\n",
+		"mcpserver_http.sh": "run_mcp_http_server() { :; }\n",
+	},
+}
+
 // workplace is where the blocks of one document run.
 type workplace struct {
 	*shell
@@ -109,12 +119,12 @@ func newWorkplace(t *testing.T, document string) workplace {
 			t.Fatal(err)
 		}
 	}
-	if strings.HasPrefix(document, "docs/migrating/") {
-		// A reader who migrates has the library that is to be replaced.
-		if err := os.Mkdir(filepath.Join(dir, "lib"), 0o755); err != nil {
+	for path, text := range old[document] {
+		path = filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "lib", "mcpserver_core.sh"), []byte("run_mcp_server() { :; }\n"), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

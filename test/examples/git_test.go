@@ -71,6 +71,7 @@ func TestGitTellsOfRepositories(t *testing.T) {
 		{"a path that is no pattern", "git_log", `{"repo":"project","path":"sub/[b].txt"}`, false, []string{hash}},
 		{"a path with magic", "git_log", `{"repo":"project","path":":(top)a.txt"}`, false, []string{`{"commits":[],`}},
 		{"a folder in the repository", "git_log", `{"repo":"project/sub","path":"[b].txt"}`, false, []string{hash}},
+		{"no repository", "git_log", `{}`, true, []string{"not a git repository", "If . is no repository, name one with repo"}},
 		{"no commits yet", "git_log", `{"repo":"unborn"}`, true, []string{"does not have any commits yet"}},
 		{"the status", "git_status", `{"repo":"project"}`, false, []string{`{"branch":"main","changes":[{"status":" M","path":"a.txt"},{"status":"??","path":"new\nname"}],"truncated":false}`}},
 		{"a commit", "git_show", `{"repo":"project","rev":"HEAD"}`, false, []string{`"message":"Go on: \"q\" \\ ü\n\nAnd why.\n"},"patch":"`, `+tab\there \u0001 \"quoted\" back\\slash`}},

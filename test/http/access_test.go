@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -228,6 +229,9 @@ func TestTokensOfAnIssuerOpenTheDoorAndScopesTheTools(t *testing.T) {
 			if answer.status != tt.status {
 				t.Errorf("got %+v", answer)
 			}
+			if tt.status == 403 && !strings.Contains(answer.body, `"id":1,`) {
+				t.Errorf("it is not told which call is refused: %s", answer.body)
+			}
 			for _, want := range tt.challenge {
 				if !strings.Contains(answer.header.Get("WWW-Authenticate"), want) {
 					t.Errorf("the challenge is %s", answer.header.Get("WWW-Authenticate"))
@@ -261,6 +265,7 @@ func TestTheNetworkIsServedOnlyToWhoeverHasAToken(t *testing.T) {
 		return string(out), cmd.ProcessState.ExitCode()
 	}
 	missing := filepath.Join(t.TempDir(), "none")
+	taken := serve(t).Address
 	tests := []struct {
 		args   []string
 		want   []string
@@ -273,12 +278,26 @@ func TestTheNetworkIsServedOnlyToWhoeverHasAToken(t *testing.T) {
 		{[]string{"--http=127.0.0.1:0", "--tls-cert=a"}, []string{"--tls-key"}, 2},
 		{[]string{"--http=127.0.0.1:0", "--tls-cert=" + missing, "--tls-key=" + missing}, []string{"--tls-cert", missing}, 1},
 		{[]string{"--http=127.0.0.1:0", "--token-file=" + missing}, []string{"token", missing}, 1},
-		{[]string{"--http=127.0.0.1:0", "--oauth-issuer=http://issuer.example"}, []string{"issuer"}, 1},
+		{[]string{"--http=127.0.0.1:0", "--oauth-issuer=http://issuer.example", "--oauth-audience=a"}, []string{"--oauth-issuer", "https"}, 2},
+		{[]string{"--http=127.0.0.1:0", "--oauth-issuer=https://issuer.example"}, []string{"--oauth-audience", "--public-url"}, 2},
+		{[]string{"--http=127.0.0.1:0", "--oauth-audience=a"}, []string{"--oauth-audience", "--oauth-issuer"}, 2},
+		{[]string{"--http=127.0.0.1:0", "--public-url=mcp.example"}, []string{"--public-url"}, 2},
 		{[]string{"--http=nonsense:x"}, []string{"--http"}, 2},
 		{[]string{"--http=127.0.0.1:99999"}, []string{"--http"}, 2},
 		{[]string{"--http=systemd"}, []string{"--http", "systemd"}, 1},
-		{[]string{"--http=127.0.0.1:0", "--allow-origin=app.example"}, []string{"--allow-origin"}, 1},
+		{[]string{"--http=127.0.0.1:0", "--allow-origin=app.example"}, []string{"--allow-origin"}, 2},
+		{[]string{"--http=127.0.0.1:0", "--allow-origin=https://app.example/x"}, []string{"--allow-origin"}, 2},
+		{[]string{"--http=127.0.0.1:0", "--allow-host=a/b"}, []string{"--allow-host"}, 2},
 		{[]string{"--http=127.0.0.1:0", "--path=mcp"}, []string{"--path"}, 2},
+		{[]string{"--http=127.0.0.1:0", "--path=/healthz"}, []string{"--path", "something else"}, 2},
+		{[]string{"--http=127.0.0.1:0", "--path=/readyz"}, []string{"--path"}, 2},
+		{[]string{"--http=127.0.0.1:0", "--path=/mcp?x=1"}, []string{"--path", "?"}, 2},
+		{[]string{"--http=127.0.0.1:0", "--path=/mcp#x"}, []string{"--path", "#"}, 2},
+		{[]string{"--http=127.0.0.1:0", "--path=/a%20b"}, []string{"--path", "%"}, 2},
+		{[]string{"--http=127.0.0.1:0", "--path=/a/../b"}, []string{"--path", ".."}, 2},
+		{[]string{"--http=127.0.0.1:0", "--path=/.well-known/oauth-protected-resource"}, []string{"--path"}, 2},
+		{[]string{"--http=127.0.0.1:0", "--metrics=" + taken}, []string{"conch: --metrics \"" + taken + "\": another program"}, 1},
+		{[]string{"--http=" + taken}, []string{"conch: --http \"" + taken + "\": another program"}, 1},
 	}
 	for _, tt := range tests {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
@@ -296,6 +315,20 @@ func TestTheNetworkIsServedOnlyToWhoeverHasAToken(t *testing.T) {
 	if e := serve(t, "--http=0.0.0.0:0", "--insecure"); e.post("1", "tools/list", "", nil).status != 200 {
 		t.Error("with --insecure it is not served")
 	}
+}
+
+func TestTheLogTellsTheURLOfTheEndpoint(t *testing.T) {
+	port := func(e *endpoint) string {
+		_, port, err := net.SplitHostPort(e.Address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return port
+	}
+	e := serve(t, "--path", "/x")
+	e.Said(regexp.MustCompile(`msg=listening address=127\.0\.0\.1:` + port(e) + ` path=/x url=http://127\.0\.0\.1:` + port(e) + `/x\n`))
+	e = serve(t, "--http=0.0.0.0:0", "--insecure")
+	e.Said(regexp.MustCompile(`msg=listening address=0\.0\.0\.0:` + port(e) + ` path=/mcp url=http://localhost:` + port(e) + `/mcp\n`))
 }
 
 func TestAUnixSocketIsServed(t *testing.T) {

@@ -67,14 +67,22 @@ func TestASessionIsNamedOrThereIsNone(t *testing.T) {
 		status int
 	}{"none": {"", 400}, "two": {c.id + "\n" + c.id, 400}, "another": {"XYZ", 404}, "this": {c.id, 200}} {
 		answer := e.send(sent{header: map[string]string{"Mcp-Session-Id": tt.id}, body: ping})
-		if answer.status != tt.status {
+		if answer.status != tt.status || !strings.Contains(answer.body, `"id":1,`) {
 			t.Errorf("%s: %+v", name, answer)
+		}
+		if tt.status == 400 && (!strings.Contains(answer.body, "initialize") || !strings.Contains(answer.body, "_meta")) {
+			t.Errorf("%s: it is not told of either era: %s", name, answer.body)
+		}
+	}
+	for _, body := range []string{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","id":7,"result":{}}`} {
+		if answer := e.send(sent{body: body}); answer.status != 400 || !strings.Contains(answer.body, `"id":null,`) {
+			t.Errorf("%s, which is no request, is answered %+v", body, answer)
 		}
 	}
 	if answer := e.send(sent{method: http.MethodDelete, header: c.header()}); answer.status != 204 {
 		t.Errorf("DELETE: %+v", answer)
 	}
-	if answer := c.send(ping); answer.status != 404 || !strings.Contains(answer.body, "initialize") {
+	if answer := c.send(ping); answer.status != 404 || !strings.Contains(answer.body, `"id":1,`) || !strings.Contains(answer.body, "initialize") {
 		t.Errorf("after DELETE: %+v", answer)
 	}
 	if answer := other.send(ping); answer.status != 200 {

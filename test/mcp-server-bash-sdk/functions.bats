@@ -49,6 +49,20 @@ http://localhost,http://127.0.0.1"
   [[ $stderr == 'mcp-server-bash-sdk: conch was not found'* ]] || fail "$stderr"
 }
 
+@test "what is wrong is said once, though both files are sourced" {
+  cp "$CORE" "$SDK/mcpserver_http.sh" .
+  run --separate-stderr env -u CONCH_BIN PATH=/nonexistent "${BASH_CMD[@]}" -c 'source ./mcpserver_core.sh; source ./mcpserver_http.sh; echo "status $?"'
+  assert_output 'status 1'
+  [[ $stderr == *'conch was not found'* && $stderr != *'conch was not found'*'conch was not found'* ]] || fail "$stderr"
+}
+
+@test "a shell that has found conch after all has both files" {
+  cp "$CORE" "$SDK/mcpserver_http.sh" .
+  run --separate-stderr "${BASH_CMD[@]}" -c 'found=$CONCH_BIN; CONCH_BIN=/none; source ./mcpserver_core.sh
+    CONCH_BIN=$found; source ./mcpserver_http.sh && declare -F run_mcp_http_server'
+  assert_output 'run_mcp_http_server'
+}
+
 @test "what a program that is no conch prints is not evaluated" {
   printf '%s\n' '#!/bin/sh' 'echo ": >pwned"' >other
   chmod +x other
