@@ -108,6 +108,7 @@ type Call struct {
 	Function  string          // such as tool_greet
 	Arguments json.RawMessage // one JSON object
 	Trace     shell.Trace     // that it is part of
+	Roots     shell.Roots     // that it is told of; the zero value for those of the shell
 	// Hear is told what the call says besides what it prints, one thing at a
 	// time, and nothing any more once Run has returned. It must not wait. Nil
 	// hears nothing.
@@ -173,7 +174,7 @@ type running struct {
 
 func (c running) job() shell.Job {
 	return shell.Job{
-		Function: c.Function, Dir: c.dir, Arguments: c.Arguments, Trace: c.Trace,
+		Function: c.Function, Dir: c.dir, Arguments: c.Arguments, Trace: c.Trace, Roots: c.Roots,
 		Before: c.isTool() && c.shell.Script().Functions[beforeHook],
 	}
 }

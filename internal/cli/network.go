@@ -51,7 +51,9 @@ func serveHTTP(ctx context.Context, s *server, flags httpFlags, drain time.Durat
 	if err := n.open(ctx, l.Addr()); err != nil {
 		return err
 	}
-	if n.endpoint, err = httpd.New(n.endpointOptions()); err != nil {
+	endpoint := n.endpointOptions()
+	endpoint.Meet = n.host.Meet
+	if n.endpoint, err = httpd.New(endpoint); err != nil {
 		return err
 	}
 	opts := n.serverOptions()

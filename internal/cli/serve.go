@@ -130,7 +130,7 @@ func serve(ctx context.Context, script string, args []string, flags serverFlags,
 	})()
 	err = wire.Serve(serving, s.host.Server(), in, os.Stdout, wire.Options{
 		MaxLine: int(connection.maxLine), Drain: time.Duration(connection.drain),
-		Supported: s.host.Supported, CallTool: s.host.CallTool, Log: log,
+		Supported: s.host.Supported, CallTool: s.host.CallTool, Meet: s.host.Meet, Log: log,
 	})
 	if err != nil {
 		return &exitError{1, err}

@@ -58,11 +58,15 @@ func startServer(ctx context.Context, script string, args []string, flags server
 		return nil, err
 	}
 	log := s.logs.logger()
+	inScope, warnings, err := scope(script, flags.roots)
+	if err != nil {
+		return nil, err
+	}
 	if err = s.observer.startTracing(ctx); err != nil {
 		return nil, err
 	}
 	s.shell, err = shell.Start(ctx, shell.Options{
-		Bash: flags.bash, Script: script, Args: args, Env: findable(self), Dir: dir, Output: os.Stderr, Talk: true, Parked: flags.asking.maxParked,
+		Bash: flags.bash, Script: script, Args: args, Env: append(findable(self), tellRoots(inScope)...), Dir: dir, Output: os.Stderr, Talk: true, Parked: flags.asking.maxParked,
 		Workers: int(flags.concurrency), Lifeline: s.lifeline, Log: log,
 	})
 	if err != nil {
@@ -74,6 +78,9 @@ func startServer(ctx context.Context, script string, args []string, flags server
 	s.script = s.shell.Script()
 	if err := s.openLog(flags.log); err != nil {
 		return nil, err
+	}
+	for _, warning := range warnings {
+		log.Warn(warning)
 	}
 	asking, err := flags.asking.open()
 	if err != nil {
@@ -89,7 +96,7 @@ func startServer(ctx context.Context, script string, args []string, flags server
 		Name:  strings.TrimSuffix(filepath.Base(script), filepath.Ext(script)),
 		Tools: s.tools.Read, Config: s.config.Read, Functions: s.toolFunctions,
 		Exists: func(tool string) bool { return s.shell.Script().Functions["tool_"+tool] },
-		Run:    s.observer.run(s.runner.Run), Invalid: s.observer.invalid, Limits: limits, Asking: asking, Log: log,
+		Run:    s.observer.run(s.runner.Run), Invalid: s.observer.invalid, Limits: limits, Asking: asking, Roots: inScope, Log: log,
 	})
 	return s, nil
 }

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -74,6 +73,8 @@ func (t *talk) ask(m talkback.Message) bool {
 	}
 	c := t.call
 	switch {
+	case q.method == methodRoots && c.life != nil && declares(c.capabilities, methodRoots, nil):
+		t.askRoots(q)
 	case !declares(c.capabilities, q.method, q.params):
 		t.answering.Go(func() {
 			t.refuse(q, "the client cannot be asked this: it declares no "+capabilityFor(q.method, q.params))
@@ -144,7 +145,11 @@ func (q question) isAnsweredBy(result json.RawMessage) bool {
 	if !isObject(result) {
 		return false
 	}
-	if q.method != methodElicit {
+	switch q.method {
+	case methodRoots:
+		_, err := parseRoots(result)
+		return err == nil
+	case methodSample:
 		return true
 	}
 	switch message.Text(message.Member(result, "action")) {
@@ -205,7 +210,12 @@ func capabilitiesOf(session *mcp.ServerSession) json.RawMessage {
 	if session == nil || session.InitializeParams() == nil || session.InitializeParams().Capabilities == nil {
 		return json.RawMessage(`{}`)
 	}
-	text, err := json.Marshal(session.InitializeParams().Capabilities)
+	declared := session.InitializeParams().Capabilities
+	// The engine's own form of it has roots whether or not they are declared.
+	text, err := json.Marshal(struct {
+		*mcp.ClientCapabilities
+		Roots *mcp.RootCapabilities `json:"roots,omitempty"`
+	}{declared, declared.RootsV2})
 	if err != nil {
 		return json.RawMessage(`{}`)
 	}
@@ -238,6 +248,3 @@ func (c toolCall) lacks() error {
 }
 
 var errGone = errors.New("the call is over")
-
-// askFunc sends a client a request; see [engine.ToolCall].
-type askFunc func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)

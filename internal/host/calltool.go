@@ -16,6 +16,7 @@ import (
 	"github.com/conch-mcp/conch/internal/catalog"
 	"github.com/conch-mcp/conch/internal/engine"
 	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/roots"
 	"github.com/conch-mcp/conch/internal/schema"
 	"github.com/conch-mcp/conch/internal/shell"
 )
@@ -48,7 +49,7 @@ func (h *Host) CallTool(ctx context.Context, asked engine.ToolCall) (result json
 		},
 	}
 	if !meta.Modern {
-		c.capabilities = capabilitiesOf(asked.Session)
+		c.capabilities, c.keeper = capabilitiesOf(asked.Session), h.keepers.of(asked.Session)
 	} else if h.mayAsk(c.capabilities, asked.Params) {
 		return h.attend(ctx, c, message.Text(name), asked)
 	}
@@ -94,9 +95,11 @@ type toolCall struct {
 	// log sends a log message to a client that wants it, send a notification.
 	log  func(context.Context, logMessage) error
 	send func(method string, params json.RawMessage)
-	ask  askFunc // nil where a client is not sent requests
+	ask  engine.Ask // nil where a client is not sent requests
 	// capabilities is what the client can do, a JSON object.
 	capabilities json.RawMessage
+	keeper       *roots.Keeper  // of the roots that the client's session has; nil for none
+	roots        shell.Roots    // that the call is told of
 	life         *life          // of a call that outlives the request it began with; nil of any other
 	queued       func()         // called when the call begins to wait for its turn
 	talk         *talk          // what it says besides what it prints; nil where it cannot
@@ -120,6 +123,9 @@ func (c toolCall) answer(ctx context.Context, name string, arguments json.RawMes
 	}
 	if c.talk != nil {
 		c.talk.call = &c
+		if c.roots, err = c.inScope(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return c.resultOf(ctx, c.run, arguments)
 }
@@ -144,7 +150,7 @@ func (c toolCall) resultOf(ctx context.Context, run func(context.Context, json.R
 
 // call is what is run for it.
 func (c toolCall) call(arguments json.RawMessage) call.Call {
-	asked := call.Call{Function: "tool_" + c.tool.Name, Arguments: arguments, Trace: c.trace}
+	asked := call.Call{Function: "tool_" + c.tool.Name, Arguments: arguments, Trace: c.trace, Roots: c.roots}
 	if c.talk != nil {
 		asked.Hear = c.talk.hear
 	}

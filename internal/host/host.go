@@ -22,6 +22,7 @@ import (
 	"github.com/conch-mcp/conch/internal/call"
 	"github.com/conch-mcp/conch/internal/catalog"
 	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/roots"
 	"github.com/conch-mcp/conch/internal/schema"
 )
 
@@ -50,7 +51,9 @@ type Options struct {
 	// Asking says how calls of the stateless era ask their clients; without a
 	// Sealer they cannot.
 	Asking Asking
-	Log    *slog.Logger
+	// Roots are in scope for clients that name none.
+	Roots roots.Set
+	Log   *slog.Logger
 }
 
 // A Host answers the requests of any number of sessions.
@@ -64,7 +67,8 @@ type Host struct {
 	logged  *catalog.Tools             // the reading whose problems have been logged
 	errors  map[string]string          // what is wrong with a file, by what it is, as logged
 
-	parked parked // calls that wait for their clients
+	parked  parked // calls that wait for their clients
+	keepers keepers
 }
 
 // compiledSchema is a tool's inputSchema, compiled at its first call.

@@ -28,6 +28,7 @@ type talk struct {
 	failure    *jsonrpc.Error
 	progress   *float64       // that was told last
 	asked      map[string]int // questions without a key, by what they ask
+	roots      rootsAsked
 
 	asking    context.Context // ends when nobody waits for answers any more
 	stop      context.CancelFunc

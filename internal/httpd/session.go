@@ -32,6 +32,7 @@ type session struct {
 	cancel   context.CancelFunc
 
 	asked engine.Asked
+	visit visit
 
 	mu       sync.Mutex
 	streams  []*stream // answers, oldest first
@@ -112,6 +113,9 @@ func (s *session) start(st *stream, m message.Message) {
 		st.reply(0, nil)
 		return
 	}
+	if m.Method == "tools/call" {
+		s.catchUp()
+	}
 	go func() {
 		defer s.handler.sessions.done(s)
 		defer cancel()
@@ -160,6 +164,7 @@ func (s *session) notified(m message.Message) {
 		s.cancelInFlight(message.Member(m.Params, "requestId"))
 	case slices.Contains(forwarded, m.Method):
 		s.client.Notify(m.Method, m.Params)
+		s.visited(m.Method)
 	}
 }
 
@@ -224,6 +229,7 @@ func (s *session) release() { s.handler.sessions.release(s) }
 func (s *session) close() {
 	s.cancel()
 	s.asked.End()
+	s.part()
 	s.client.End()
 	s.unasked.end()
 }

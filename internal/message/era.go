@@ -43,9 +43,9 @@ type Meta struct {
 	LogLevel string // the logLevel of a modern request, "" when there is none
 	// Capabilities is what the client of a modern request can do, a JSON object.
 	Capabilities json.RawMessage
-	Token    json.RawMessage
-	Trace    Trace // of a request of either era
-	missing  string
+	Token        json.RawMessage
+	Trace        Trace // of a request of either era
+	missing      string
 }
 
 // ReadMeta reads params._meta. A request that carries a modern member is

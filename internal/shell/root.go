@@ -28,11 +28,15 @@ var startText string
 //go:embed talk.bash
 var talkText string
 
+//go:embed roots.bash
+var rootsText string
+
 // Names of them in the control directory.
 const (
 	runtimeFile = "runtime.bash"
 	startFile   = "start.bash"
 	talkFile    = "talk.bash"
+	rootsFile   = "roots.bash"
 )
 
 // rootStop is how long the root shell's EXIT trap may take at the end.
@@ -63,7 +67,7 @@ func withFastWorker(text string) string {
 func (s *Server) writeRuntime() error {
 	files := map[string]string{runtimeFile: withFastWorker(runtimeText), startFile: startText}
 	if s.opts.Talk {
-		files[talkFile] = talkText
+		files[talkFile], files[rootsFile] = talkText, rootsText
 	}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {

@@ -160,6 +160,7 @@ func (c *conn) notification(m message.Message) {
 	c.mu.Unlock()
 	if s != nil && slices.Contains(forwarded, m.Method) {
 		s.Notify(m.Method, m.Params)
+		c.visited(m.Method)
 		return
 	}
 	c.opts.Log.Debug("dropped a notification", "method", m.Method)
