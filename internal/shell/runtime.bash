@@ -354,12 +354,16 @@ _conch_look_for_trace() {
   done
 }
 
-# The roots come from outside as well, and are in the environment that the shell
-# was started with. One fork for all three; the one that may have several lines
-# is the last.
+# The roots come from outside as well, and where calls are told them, they are in
+# the environment that the shell was started with. One fork for all three; the
+# one that may have several lines is the last.
 _conch_look_for_roots() {
-  [[ -n ${MCP_ROOTS_COUNT+set} ]] || builtin return 0
-  case $(builtin declare -p MCP_ROOTS_COUNT; builtin declare -p MCP_ROOTS_JSON; builtin declare -p MCP_ROOTS_PATHS) in
+  [[ -f $_conch_dir/roots.bash ]] || builtin return 0
+  case $({
+    builtin declare -p MCP_ROOTS_COUNT
+    builtin declare -p MCP_ROOTS_JSON
+    builtin declare -p MCP_ROOTS_PATHS
+  } 2>/dev/null) in
     'declare -x MCP_ROOTS_COUNT='*$'\n''declare -x MCP_ROOTS_JSON='*$'\n''declare -x MCP_ROOTS_PATHS='*) ;;
     *) _conch_kept+='MCP_ROOTS_COUNT MCP_ROOTS_JSON MCP_ROOTS_PATHS ' _conch_declared=1 ;;
   esac
