@@ -34,6 +34,9 @@ Each call runs in a fork of the shell that sourced SCRIPT. It finds its
 arguments as one JSON text in $1 and each by itself in $arg_<name>; what it
 prints is the result, and a status other than 0 makes that an error.
 
+Paths that are in scope for calls are below roots: those of the client, or what
+--roots names, else the directory of SCRIPT.
+
 Over HTTP, clients of every revision POST to one URL, http://127.0.0.1:3000/mcp
 where --http has no address. An address that other machines can reach needs
 --token-file, --oauth-issuer or --insecure. SIGTERM ends the server, once the

@@ -211,11 +211,16 @@ func capabilitiesOf(session *mcp.ServerSession) json.RawMessage {
 		return json.RawMessage(`{}`)
 	}
 	declared := session.InitializeParams().Capabilities
-	// The engine's own form of it has roots whether or not they are declared.
-	text, err := json.Marshal(struct {
+	// Its own form has roots whether or not they are declared.
+	capabilities := struct {
 		*mcp.ClientCapabilities
-		Roots *mcp.RootCapabilities `json:"roots,omitempty"`
-	}{declared, declared.RootsV2})
+		Roots any `json:"roots,omitempty"`
+	}{ClientCapabilities: declared}
+	//lint:ignore SA1019 nothing else tells
+	if roots := declared.RootsV2; roots != nil {
+		capabilities.Roots = roots
+	}
+	text, err := json.Marshal(capabilities)
 	if err != nil {
 		return json.RawMessage(`{}`)
 	}
