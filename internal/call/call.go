@@ -109,6 +109,7 @@ type Call struct {
 	Arguments json.RawMessage // one JSON object
 	Trace     shell.Trace     // that it is part of
 	Meta      json.RawMessage // of the request, a JSON object; nil is none
+	Roots     shell.Roots     // that it is told of; the zero value for those of the shell
 	// Hear is told what the call says besides what it prints, one thing at a
 	// time, and nothing any more once Run has returned. It must not wait. Nil
 	// hears nothing.
@@ -180,7 +181,7 @@ type running struct {
 
 func (c running) job() shell.Job {
 	return shell.Job{
-		Function: c.Function, Dir: c.dir, Arguments: c.Arguments, Trace: c.Trace, Meta: c.Meta,
+		Function: c.Function, Dir: c.dir, Arguments: c.Arguments, Trace: c.Trace, Meta: c.Meta, Roots: c.Roots,
 		Before: c.isTool() && c.shell.Script().Functions[beforeHook],
 	}
 }

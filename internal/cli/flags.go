@@ -25,6 +25,7 @@ type serverFlags struct {
 	maxOutput          size
 	asking             askingFlags
 	length             lengthFlags
+	roots              []string // nil where the flag is not given
 	log                logFlags
 }
 
@@ -41,6 +42,7 @@ func (f *serverFlags) register(cmd *cobra.Command) {
 	flags.Var(&f.timeout, "timeout", "how long a call may take, such as 30s; 0s means as long as it likes")
 	f.maxOutput = 10 << 20
 	flags.Var(&f.maxOutput, "max-output", "how much a call may print")
+	flags.StringSliceVar(&f.roots, "roots", nil, "the `directories` that are in scope for clients that name none, with commas between them (default: $CONCH_ROOTS, config/roots.json or SCRIPT's directory)")
 	f.asking.register(flags)
 	f.log.register(flags)
 }

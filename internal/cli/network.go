@@ -66,7 +66,7 @@ func serveHTTP(ctx, hurry context.Context, s *server, hub *subscription.Hub, fla
 		return err
 	}
 	endpointOpts := n.endpointOptions(s.limits.MaxOutput)
-	endpointOpts.Hub = hub
+	endpointOpts.Hub, endpointOpts.Meet = hub, n.host.Meet
 	if n.endpoint, err = httpd.New(endpointOpts); err != nil {
 		return err
 	}

@@ -38,6 +38,9 @@ Each call runs in a fork of the shell that sourced SCRIPT. It finds its
 arguments as one JSON text in $1 and each by itself in $arg_<name>; what it
 prints is the result, and a status other than 0 makes that an error.
 
+Paths that are in scope for calls are below roots: those of the client, or what
+--roots names, else the directory of SCRIPT.
+
 Over HTTP, clients of every revision POST to one URL, http://127.0.0.1:3000/mcp
 where --http has no address. An address that other machines can reach needs
 --token-file, --oauth-issuer or --insecure. SIGTERM ends the server, once the
@@ -150,7 +153,7 @@ func serve(ctx context.Context, script string, args []string, flags serverFlags,
 	})()
 	err = wire.Serve(serving, s.host.Server(), in, os.Stdout, wire.Options{
 		MaxLine: int(connection.maxLine), Drain: time.Duration(connection.drain),
-		Supported: s.host.Supported, CallTool: s.host.CallTool, Hub: changes.hub, Log: log,
+		Supported: s.host.Supported, CallTool: s.host.CallTool, Hub: changes.hub, Meet: s.host.Meet, Log: log,
 	})
 	if err != nil {
 		return &exitError{1, err}

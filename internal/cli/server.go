@@ -62,11 +62,15 @@ func startServer(ctx context.Context, script string, args []string, flags server
 		return nil, err
 	}
 	log := s.logs.logger()
+	inScope, warnings, err := scope(script, flags.roots)
+	if err != nil {
+		return nil, err
+	}
 	if err = s.observer.startTracing(ctx); err != nil {
 		return nil, err
 	}
 	s.shell, err = shell.Start(ctx, shell.Options{
-		Bash: flags.bash, Script: script, Args: args, Env: findable(self), Dir: dir, Output: os.Stderr, Talk: true, Parked: flags.asking.maxParked,
+		Bash: flags.bash, Script: script, Args: args, Env: append(findable(self), tellRoots(inScope)...), Dir: dir, Output: os.Stderr, Talk: true, Parked: flags.asking.maxParked,
 		Workers: int(flags.concurrency), Lifeline: s.lifeline, Log: log,
 	})
 	if err != nil {
@@ -78,6 +82,9 @@ func startServer(ctx context.Context, script string, args []string, flags server
 	s.script = s.shell.Script()
 	if err := s.openLog(flags.log); err != nil {
 		return nil, err
+	}
+	for _, warning := range warnings {
+		log.Warn(warning)
 	}
 	asking, err := flags.asking.open()
 	if err != nil {
@@ -100,7 +107,7 @@ func startServer(ctx context.Context, script string, args []string, flags server
 		Defined:   func(function string) bool { return s.shell.Script().Functions[function] },
 		Folder:    s.lists.folder, PageSize: flags.pageSize,
 		Run: s.observer.run(s.runner.Run), Invalid: s.observer.invalid, Limits: s.limits, Asking: asking,
-		Heartbeat: time.Duration(flags.length.heartbeat), Long: s.long, Log: log,
+		Heartbeat: time.Duration(flags.length.heartbeat), Long: s.long, Roots: inScope, Log: log,
 	})
 	return s, nil
 }

@@ -146,20 +146,6 @@ func newToolSample() *cobra.Command {
 	return cmd
 }
 
-func newToolRoots() *cobra.Command {
-	var key string
-	cmd := &cobra.Command{
-		Use:   "roots",
-		Short: "Ask the client which directories are in scope, and print its answer as JSON",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return askClient(cmd, key, "roots/list", map[string]any{})
-		},
-	}
-	cmd.Flags().StringVar(&key, "key", "", "the name of the question, where the client is to tell it apart")
-	return cmd
-}
-
 func askClient(cmd *cobra.Command, key, method string, params any) error {
 	result, err := ask(key, method, params)
 	if err != nil {
@@ -171,6 +157,12 @@ func askClient(cmd *cobra.Command, key, method string, params any) error {
 
 // ask has the client asked, and returns its result.
 func ask(key, method string, params any) (json.RawMessage, error) {
+	answer, err := askFully(key, method, params)
+	return message.Member(answer, "result"), err
+}
+
+// askFully has the client asked, and returns its result and what comes with it.
+func askFully(key, method string, params any) (json.RawMessage, error) {
 	sender, ok := talkback.Here()
 	if !ok {
 		return nil, &exitError{1, errNoCall}
@@ -183,8 +175,8 @@ func ask(key, method string, params any) (json.RawMessage, error) {
 	if err != nil {
 		return nil, &exitError{1, err}
 	}
-	if result := message.Member(answer, "result"); result != nil {
-		return result, nil
+	if message.Member(answer, "result") != nil {
+		return answer, nil
 	}
 	return nil, &exitError{1, errors.New(message.Text(message.Member(answer, "error")))}
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/conch-mcp/conch/internal/message"
 )
 
@@ -17,6 +19,21 @@ type AnswerError struct{ Answer json.RawMessage }
 
 func (e *AnswerError) Error() string {
 	return "the client refused: " + message.Clip(message.Text(message.Member(e.Answer, "message")))
+}
+
+// Ask sends a client a request, and waits for its result.
+type Ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+
+// Meet tells of a client that has initialized a session, and can be sent requests
+// in it. Whoever has told it tells the [Visit] what comes of it.
+type Meet func(session *mcp.ServerSession, ask Ask) Visit
+
+// A Visit is a client's session, of which is told that a notification has come
+// and that it has ended. End waits for what asks the client. The zero value is of
+// a client in whom nobody takes an interest.
+type Visit struct {
+	Notified func(method string)
+	End      func()
 }
 
 // ErrGone is that a client will not answer any more.

@@ -32,7 +32,7 @@ type ToolCall struct {
 	Notify func(method string, params json.RawMessage)
 	// Ask sends the client a request and waits for its result; nil where servers
 	// do not, in the stateless era.
-	Ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	Ask Ask
 	// Owner is who asks, where senders are told apart.
 	Owner string
 	// Queued is called when nothing is left to do but to wait for the tool.

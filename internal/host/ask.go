@@ -76,6 +76,8 @@ func (t *talk) ask(m talkback.Message) bool {
 	}
 	c := t.call
 	switch {
+	case q.method == methodRoots && c.life != nil && declares(c.capabilities, methodRoots, nil):
+		t.askRoots(q)
 	case !declares(c.capabilities, q.method, q.params):
 		t.answering.Go(func() {
 			t.refuse(q, "the client cannot be asked this: it declares no "+capabilityFor(q.method, q.params))
@@ -156,7 +158,11 @@ func (q question) isAnsweredBy(result json.RawMessage) bool {
 	if !isObject(result) {
 		return false
 	}
-	if q.method != methodElicit {
+	switch q.method {
+	case methodRoots:
+		_, err := parseRoots(result)
+		return err == nil
+	case methodSample:
 		return true
 	}
 	switch message.Text(message.Member(result, "action")) {
@@ -217,7 +223,17 @@ func capabilitiesOf(session *mcp.ServerSession) json.RawMessage {
 	if session == nil || session.InitializeParams() == nil || session.InitializeParams().Capabilities == nil {
 		return json.RawMessage(`{}`)
 	}
-	text, err := json.Marshal(session.InitializeParams().Capabilities)
+	declared := session.InitializeParams().Capabilities
+	// Its own form has roots whether or not they are declared.
+	capabilities := struct {
+		*mcp.ClientCapabilities
+		Roots any `json:"roots,omitempty"`
+	}{ClientCapabilities: declared}
+	//lint:ignore SA1019 nothing else tells
+	if roots := declared.RootsV2; roots != nil {
+		capabilities.Roots = roots
+	}
+	text, err := json.Marshal(capabilities)
 	if err != nil {
 		return json.RawMessage(`{}`)
 	}
@@ -250,6 +266,3 @@ func (c toolCall) lacks() error {
 }
 
 var errGone = errors.New("the call is over")
-
-// askFunc sends a client a request; see [engine.ToolCall].
-type askFunc func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)

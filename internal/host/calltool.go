@@ -17,6 +17,7 @@ import (
 	"github.com/conch-mcp/conch/internal/catalog"
 	"github.com/conch-mcp/conch/internal/engine"
 	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/roots"
 	"github.com/conch-mcp/conch/internal/schema"
 	"github.com/conch-mcp/conch/internal/shell"
 )
@@ -67,7 +68,7 @@ func (h *Host) newCall(asked engine.ToolCall) toolCall {
 		},
 	}
 	if !meta.Modern {
-		c.capabilities = capabilitiesOf(asked.Session)
+		c.capabilities, c.keeper = capabilitiesOf(asked.Session), h.keepers.of(asked.Session)
 	}
 	return c
 }
@@ -111,9 +112,11 @@ type toolCall struct {
 	// log sends a log message to a client that wants it, send a notification.
 	log  func(context.Context, logMessage) error
 	send func(method string, params json.RawMessage)
-	ask  askFunc // nil where a client is not sent requests
+	ask  engine.Ask // nil where a client is not sent requests
 	// capabilities is what the client can do, a JSON object.
 	capabilities json.RawMessage
+	keeper       *roots.Keeper  // of the roots that the client's session has; nil for none
+	roots        shell.Roots    // that the call is told of
 	life         *life          // of a call that outlives the request it began with; nil of any other
 	queued       func()         // called when the call begins to wait for its turn
 	talk         *talk          // what it says besides what it prints; nil where it cannot
@@ -137,6 +140,10 @@ func (c toolCall) answer(ctx context.Context, name string, arguments json.RawMes
 	}
 	if c.talk != nil {
 		c.talk.begin(&c)
+		var err error
+		if c.roots, err = c.inScope(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return c.resultOf(ctx, c.run, arguments)
 }
@@ -166,7 +173,7 @@ func (c toolCall) call(arguments json.RawMessage) call.Call {
 
 // function is a call of a function, which is heard.
 func (c toolCall) function(name string, arguments json.RawMessage) call.Call {
-	asked := call.Call{Function: name, Arguments: arguments, Trace: c.trace, Meta: c.meta}
+	asked := call.Call{Function: name, Arguments: arguments, Trace: c.trace, Meta: c.meta, Roots: c.roots}
 	if c.talk != nil {
 		asked.Hear, asked.Clock = c.talk.hear, &c.talk.clock
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/conch-mcp/conch/internal/call"
 	"github.com/conch-mcp/conch/internal/catalog"
 	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/roots"
 	"github.com/conch-mcp/conch/internal/schema"
 )
 
@@ -64,7 +65,9 @@ type Options struct {
 	// it goes on; 0 is for ever.
 	Heartbeat time.Duration
 	Long      Long
-	Log       *slog.Logger
+	// Roots are in scope for clients that name none.
+	Roots roots.Set
+	Log   *slog.Logger
 }
 
 // A Host answers the requests of any number of sessions.
@@ -79,8 +82,9 @@ type Host struct {
 	logged  map[string]told            // what has been logged of the lists, by what they are
 	errors  map[string]string          // what is wrong with a file, by what it is, as logged
 
-	parked parked         // calls that wait for their clients
-	lives  sync.WaitGroup // calls that may be parked
+	parked  parked         // calls that wait for their clients
+	lives   sync.WaitGroup // calls that may be parked
+	keepers keepers
 }
 
 // told is what is wrong with the latest reading of a list, as logged.

@@ -29,6 +29,7 @@ type talk struct {
 	size       int64          // of the content
 	over       bool           // there is more of it than there may be
 	asked      map[string]int // how often each key was asked for
+	roots      rootsAsked
 
 	asking    context.Context // ends when nobody waits for answers any more
 	stop      context.CancelFunc

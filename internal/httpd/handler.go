@@ -31,6 +31,7 @@ type Options struct {
 	Server    *mcp.Server
 	Supported func() []string // the protocol revisions served now, newest first
 	CallTool  engine.CallTool
+	Meet      engine.Meet // is told of clients that can be asked; nil for nobody
 	// CheckParams tells where the Mcp-Param-… headers of a call of a tool differ
 	// from its arguments; "" is nowhere.
 	CheckParams func(tool string, arguments json.RawMessage, header http.Header) string

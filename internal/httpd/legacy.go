@@ -126,6 +126,7 @@ func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m message.M
 		return
 	}
 	s.revision = message.Text(message.Member(result, "protocolVersion"))
+	s.meet()
 	h.sessions.admit(s)
 	w.Header().Set(headerSession, s.id)
 	writeJSON(w, http.StatusOK, reply)
@@ -180,6 +181,9 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := s.while(r.Context())
 	defer cancel()
+	if st == s.unasked {
+		defer s.listens()()
+	}
 	answer{w: w, stream: st, keepAlive: h.opts.KeepAlive, resumable: true, prime: s.primes()}.events(ctx, from)
 }
 

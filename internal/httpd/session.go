@@ -35,6 +35,7 @@ type session struct {
 	cancel   context.CancelFunc
 
 	asked engine.Asked
+	visit visit
 
 	mu       sync.Mutex
 	streams  []*stream // answers, oldest first
@@ -124,6 +125,9 @@ func (s *session) start(st *stream, m message.Message, work *work) {
 		return
 	}
 	work.more()
+	if m.Method == "tools/call" {
+		s.catchUp()
+	}
 	go func() {
 		defer s.handler.sessions.done(s)
 		defer work.done()
@@ -174,6 +178,7 @@ func (s *session) notified(m message.Message) {
 	case slices.Contains(forwarded, m.Method):
 		s.client.Notify(m.Method, m.Params)
 		s.initialized(m.Method)
+		s.visited(m.Method)
 	}
 }
 
@@ -240,6 +245,7 @@ func (s *session) close() {
 	s.cancel()
 	s.asked.End()
 	s.hearing.Leave()
+	s.part()
 	s.client.End()
 	s.unasked.end()
 	s.mu.Lock()

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"sync"
+
+	"github.com/conch-mcp/conch/internal/engine"
 )
 
 // An event is one message of a stream.
@@ -46,7 +48,7 @@ func newStream(room *budget, number, replies int) *stream {
 }
 
 // asks is how a request of a session asks its client; nil in the stateless era.
-func (s *stream) asks() func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+func (s *stream) asks() engine.Ask {
 	if s.session == nil {
 		return nil
 	}
@@ -220,6 +222,13 @@ func (s *stream) shed() int {
 	freed := len(s.events[0].text)
 	s.drop()
 	return freed
+}
+
+// isOpen reports whether a reply is still to come.
+func (s *stream) isOpen() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open > 0
 }
 
 // isOver reports whether all has been said, and nobody is about to read it.

@@ -66,11 +66,18 @@ func (s Set) Single() (string, bool) {
 // directory above that is. A relative path is in no root, since it depends on
 // whose it is.
 func (s Set) Contains(path string) bool {
+	_, ok := s.Place(path)
+	return ok
+}
+
+// Place returns where a path leads to, if [Set.Contains] says that it is in a
+// root.
+func (s Set) Place(path string) (place string, ok bool) {
 	place, err := canonical(path)
-	if err != nil {
-		return false
+	if err != nil || !slices.ContainsFunc(s.roots, func(r Root) bool { return within(place, r.Path) }) {
+		return "", false
 	}
-	return slices.ContainsFunc(s.roots, func(r Root) bool { return within(place, r.Path) })
+	return place, true
 }
 
 // within compares two canonical paths.

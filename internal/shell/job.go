@@ -20,6 +20,9 @@ type Job struct {
 	// Before has the script's mcp_before_tool_call asked first; Function is
 	// tool_<name> then.
 	Before bool
+	// Roots is what is in scope, where that is not what the shell was started
+	// with.
+	Roots Roots
 
 	group process.Group // the subshell it is for
 }
@@ -66,6 +69,7 @@ func (j Job) encode() (*encoding, error) {
 		e.scalar("_conch_meta", meta.String())
 	}
 	e.trace(j.Trace)
+	e.roots(j.Roots)
 	for _, m := range members {
 		if !isIdentifierPart(m.name) {
 			continue

@@ -35,11 +35,15 @@ var (
 	runningText string
 )
 
+//go:embed roots.bash
+var rootsText string
+
 // Names of them in the control directory.
 const (
 	runtimeFile = "runtime.bash"
 	startFile   = "start.bash"
 	talkFile    = "talk.bash"
+	rootsFile   = "roots.bash"
 )
 
 // rootStop is how long the root shell's EXIT trap may take at the end.
@@ -71,6 +75,7 @@ func (s *Server) writeRuntime() error {
 	files := map[string]string{runtimeFile: withFastWorker(runtimeText), startFile: startText}
 	if s.opts.Talk {
 		files[talkFile] = strings.Join([]string{talkText, toolsText, runningText}, "\n")
+		files[rootsFile] = rootsText
 	}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {

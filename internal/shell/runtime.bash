@@ -136,7 +136,7 @@ _conch_open_ends() {
 # until a job sets it.
 _conch_clear_trace() {
   builtin local _conch_name
-  for _conch_name in TRACEPARENT TRACESTATE BAGGAGE; do
+  for _conch_name in TRACEPARENT TRACESTATE BAGGAGE CONCH_ASK_ROOTS; do
     [[ $_conch_kept != *" $_conch_name "* ]] || builtin continue
     builtin unset -v "$_conch_name"
     builtin export "${_conch_name?}"
@@ -346,7 +346,6 @@ _conch_look_for_declarations() {
 # in the environment; all else is the script's.
 _conch_look_for_trace() {
   builtin local _conch_name
-  _conch_kept=' '
   for _conch_name in TRACEPARENT TRACESTATE BAGGAGE; do
     builtin declare -p "$_conch_name" >/dev/null 2>&1 || builtin continue
     case $(builtin declare -p "$_conch_name") in
@@ -356,12 +355,29 @@ _conch_look_for_trace() {
   done
 }
 
+# The roots come from outside as well, and where calls are told them, they are in
+# the environment that the shell was started with. One fork for all three; the
+# one that may have several lines is the last.
+_conch_look_for_roots() {
+  [[ -f $_conch_dir/roots.bash ]] || builtin return 0
+  case $({
+    builtin declare -p MCP_ROOTS_COUNT
+    builtin declare -p MCP_ROOTS_JSON
+    builtin declare -p MCP_ROOTS_PATHS
+  } 2>/dev/null) in
+    'declare -x MCP_ROOTS_COUNT='*$'\n''declare -x MCP_ROOTS_JSON='*$'\n''declare -x MCP_ROOTS_PATHS='*) ;;
+    *) _conch_kept+='MCP_ROOTS_COUNT MCP_ROOTS_JSON MCP_ROOTS_PATHS ' _conch_declared=1 ;;
+  esac
+}
+
 # What is to be done before the shell can serve. $1: the options the script has
 # set. _conch_traps holds its traps that are not inherited.
 _conch_enter() {
   _conch_set_aside "$1"
   _conch_check_variables
   _conch_look_for_declarations
+  _conch_kept=' '
   _conch_look_for_trace
+  _conch_look_for_roots
   _conch_choose_worker
 }

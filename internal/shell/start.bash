@@ -14,6 +14,8 @@ unset -v CONCH_CONTROL CONCH_ROOT
 _conch_binary=${CONCH_BIN:-conch}
 # shellcheck source=internal/shell/talk.bash
 [[ ! -f $_conch_dir/talk.bash ]] || . "$_conch_dir/talk.bash"
+# shellcheck source=internal/shell/roots.bash
+[[ ! -f $_conch_dir/roots.bash ]] || . "$_conch_dir/roots.bash"
 
 # Tells where a script ended the shell while it was sourced. Replaced when the
 # script sets an EXIT trap of its own.

@@ -161,6 +161,7 @@ func (c *conn) notification(m message.Message) {
 	if s != nil && slices.Contains(forwarded, m.Method) {
 		s.Notify(m.Method, m.Params)
 		c.initialized(s, m.Method)
+		c.visited(m.Method)
 		return
 	}
 	c.opts.Log.Debug("dropped a notification", "method", m.Method)

@@ -56,7 +56,7 @@ func (c *conn) metaOf(r *request, params json.RawMessage) json.RawMessage {
 }
 
 // asks is how a request of a session asks its client; nil in the stateless era.
-func (c *conn) asks(s *engine.Session) func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+func (c *conn) asks(s *engine.Session) engine.Ask {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s == c.modern {
@@ -70,10 +70,11 @@ func (c *conn) asks(s *engine.Session) func(context.Context, string, json.RawMes
 // settle makes the session that was initialized the one of its era.
 func (c *conn) settle(s *engine.Session, revision string) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	old := c.legacy
 	c.legacy, c.negotiated = s, revision
 	c.retire(old)
+	c.mu.Unlock()
+	c.meet(s)
 }
 
 // letGo ends a session that nothing has been handed to, unless it is its era's.

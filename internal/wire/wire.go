@@ -33,6 +33,8 @@ type Options struct {
 	// which they came, as a rule: the next line waits, for a moment, until one
 	// says that it is queued. Nil leaves tools/call to the engine.
 	CallTool engine.CallTool
+	// Meet is told of clients that can be asked; nil for nobody.
+	Meet engine.Meet
 	// InOrder, when it is not 0, is how many requests are worked on at once, in
 	// the order in which they came. With 1 every line is answered before the
 	// next is begun; with more, only calls wait for each other. Reading goes on
@@ -151,8 +153,9 @@ type conn struct {
 	negotiated string // the revision of the latest initialize, if any
 	stopping   bool   // no request may begin any more
 	asked      engine.Asked
-	queue      queue // what waits for its turn, with Options.InOrder
-	tail       tail  // of the input, with the manner BashSDK
+	visit      engine.Visit // of the legacy session
+	queue      queue        // what waits for its turn, with Options.InOrder
+	tail       tail         // of the input, with the manner BashSDK
 	hearing    hearing
 	listens    int // requests that listen
 
@@ -291,6 +294,7 @@ func (c *conn) stop() {
 	c.mu.Lock()
 	c.wait(ctx, c.ended)
 	c.mu.Unlock()
+	c.part()
 	for _, s := range sessions {
 		s.End()
 	}
