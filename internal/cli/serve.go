@@ -86,7 +86,7 @@ func serveUsage(cmd *cobra.Command, http *pflag.FlagSet) error {
 			others.AddFlag(f)
 		}
 	})
-	_, err := fmt.Fprintf(cmd.OutOrStderr(), "Usage:\n  %s\n\nExamples:\n%s\n\nFlags:\n%s\nFlags of HTTP:\n%s",
+	_, err := fmt.Fprintf(cmd.OutOrStderr(), "Usage:\n  %s\n\nExamples:\n%s\n\nFlags:\n%s\nFlags of HTTP, with --http:\n%s",
 		cmd.UseLine(), cmd.Example, others.FlagUsages(), http.FlagUsages())
 	return err
 }

@@ -363,7 +363,7 @@ assert_answer() {
   fetch -X DELETE
   assert_status 204
   post '{"jsonrpc":"2.0","id":3,"method":"ping"}'
-  assert_status 404 -32600 null
+  assert_status 404 -32600 3
   # The other era is served beside them.
   call_http films
   assert_status 200
