@@ -99,7 +99,7 @@ _conch_worker() {
   _conch_base=$_conch_dir/$1 _conch_side=0 _conch_before=''
   _conch_open_ends
   builtin export MCP_CALL_TMPDIR=
-  [[ ! -p $_conch_base.talk ]] || builtin export CONCH_TALK="$_conch_base.talk"
+  [[ ! -p $_conch_base.talk ]] || _conch_let_talk
   _conch_clear_trace
   _conch_drop_stale
   builtin set -m
@@ -123,6 +123,14 @@ _conch_worker() {
   done
 }
 
+# CONCH_ASK_ROOTS has no value until a job sets it, whatever the call that this
+# server may be part of has.
+_conch_let_talk() {
+  builtin export CONCH_TALK="$_conch_base.talk"
+  builtin unset -v CONCH_ASK_ROOTS
+  builtin export CONCH_ASK_ROOTS
+}
+
 # Opens the worker's ends of its pipes. Each is open for both directions while it
 # is opened for one, or the open would wait for a host that is gone.
 _conch_open_ends() {
@@ -136,7 +144,7 @@ _conch_open_ends() {
 # until a job sets it.
 _conch_clear_trace() {
   builtin local _conch_name
-  for _conch_name in TRACEPARENT TRACESTATE BAGGAGE CONCH_ASK_ROOTS; do
+  for _conch_name in TRACEPARENT TRACESTATE BAGGAGE; do
     [[ $_conch_kept != *" $_conch_name "* ]] || builtin continue
     builtin unset -v "$_conch_name"
     builtin export "${_conch_name?}"
