@@ -21,7 +21,7 @@ function of the same name does (mcp_progress, mcp_elicit, …), in any language.
 Outside of a call what is said goes nowhere, and what is asked fails.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("there is no command %q; see conch tool --help", args[0])
+				return fmt.Errorf("there is no conch tool %s; see conch tool --help", args[0])
 			}
 			return cmd.Help()
 		},
