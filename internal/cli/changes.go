@@ -34,6 +34,7 @@ func startChanges(s *server) *changes {
 		NotFound: host.NotFound, ServerInfo: s.host.ServerInfo, Subscribed: c.subscribed,
 	})
 	c.subscribed(nil)
+	s.host.OnUpdated(c.hub.Updated)
 	s.host.Notify()
 	return c
 }

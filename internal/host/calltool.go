@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/conch-mcp/conch/internal/call"
@@ -43,6 +44,9 @@ func (h *Host) CallTool(ctx context.Context, asked engine.ToolCall) (result json
 		return c.answer(ctx, message.Text(name), message.Member(asked.Params, "arguments"))
 	}
 	if asked.Method == "prompts/get" {
+		if !h.has("prompts") {
+			return nil, &jsonrpc.Error{Code: message.CodeMethodNotFound, Message: "Method not found: prompts/get"}
+		}
 		if run, err = h.promptCall(asked.Params); err != nil {
 			return nil, err
 		}

@@ -82,8 +82,9 @@ type Host struct {
 	logged  map[string]told            // what has been logged of the lists, by what they are
 	errors  map[string]string          // what is wrong with a file, by what it is, as logged
 
-	parked  parked         // calls that wait for their clients
-	lives   sync.WaitGroup // calls that may be parked
+	updated atomic.Pointer[func(uri string)] // tells of a resource that is another
+	parked  parked                           // calls that wait for their clients
+	lives   sync.WaitGroup                   // calls that may be parked
 	keepers keepers
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/conch-mcp/conch/internal/keep"
 	"github.com/conch-mcp/conch/internal/message"
 )
@@ -29,6 +31,25 @@ func (h *Host) KeptOutput(uri string) (text []byte, mime string, ok bool) {
 		return nil, "", false
 	}
 	return h.opts.Long.Keeper.Get(uri)
+}
+
+// kept is the result of a resources/read for a text that was kept; nil for any
+// other. A server need have no resources for that: its client got the link.
+func (h *Host) kept(params *mcp.ReadResourceParams) json.RawMessage {
+	if params == nil {
+		return nil
+	}
+	text, kind, ok := h.KeptOutput(params.URI)
+	if !ok {
+		return nil
+	}
+	var item, f fields
+	item.add("uri", params.URI)
+	item.add("mimeType", kind)
+	item.add("text", string(text))
+	f.addRaw("contents", joinArray([]json.RawMessage{item.object()}))
+	h.addEra(&f, isModern(params.Meta), true)
+	return f.object()
 }
 
 // shortened is an item; in place of one whose text is too long there are its head

@@ -18,6 +18,11 @@ func (h *Host) offered(req mcp.Request) func(context.Context) (json.RawMessage, 
 	if h.opts.Manner.isVerbatim() {
 		return nil
 	}
+	if read, ok := req.(*mcp.ReadResourceRequest); ok {
+		if kept := h.kept(read.Params); kept != nil {
+			return func(context.Context) (json.RawMessage, error) { return kept, nil }
+		}
+	}
 	capability, answer := h.answerTo(req)
 	if answer == nil || !h.has(capability) {
 		return nil
@@ -51,6 +56,10 @@ func (h *Host) has(capability string) bool {
 // Notify has the server say that it tells clients of changes, which is for those
 // to see to who serve clients.
 func (h *Host) Notify() { h.notifies.Store(true) }
+
+// OnUpdated has tell called for each resource of which a call says that it is
+// another now. It must not wait.
+func (h *Host) OnUpdated(tell func(uri string)) { h.updated.Store(&tell) }
 
 // Tells reports whether clients are told of changes to "tools", "prompts" or
 // "resources".

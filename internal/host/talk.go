@@ -127,6 +127,8 @@ func (t *talk) hear(m talkback.Message) {
 		}
 	case talkback.Fail:
 		ok = t.fail(m.Payload)
+	case talkback.Updated:
+		ok = t.tellUpdated(m.Payload)
 	case talkback.Ask:
 		ok = t.ask(m)
 	default:
@@ -172,6 +174,18 @@ func (t *talk) tellLog(payload json.RawMessage) bool {
 	}
 	if err := c.log(t.ctx, logMessage{l.Level, l.Logger, l.Data}); err != nil {
 		c.host.opts.Log.Debug("cannot send a log message to the client", "err", err)
+	}
+	return true
+}
+
+// tellUpdated tells those who have subscribed to a resource that it is another.
+func (t *talk) tellUpdated(payload json.RawMessage) bool {
+	uri := message.Text(message.Member(payload, "uri"))
+	if uri == "" {
+		return false
+	}
+	if tell := t.call.host.updated.Load(); tell != nil {
+		(*tell)(uri)
 	}
 	return true
 }
