@@ -46,15 +46,25 @@ _conch_number() {
 # a fork.
 _conch_quote() { _conch_quote_bytes "$1" 2>/dev/null; }
 
+# In pieces: the time that Bash takes to replace something grows with the square
+# of the text. A character may be in two of them.
 _conch_quote_bytes() {
-  builtin local LC_ALL=C
-  _conch_json=${1//\\/\\\\}
+  builtin local LC_ALL=C _conch_at _conch_quoted=''
+  for ((_conch_at = 0; _conch_at < ${#1}; _conch_at += 16384)); do
+    _conch_json=${1:_conch_at:16384}
+    _conch_escape
+    _conch_quoted+=$_conch_json
+  done
+  _conch_json="\"$_conch_quoted\""
+}
+
+_conch_escape() {
+  _conch_json=${_conch_json//\\/\\\\}
   _conch_json=${_conch_json//\"/\\\"}
   _conch_json=${_conch_json//$'\n'/\\n}
   _conch_json=${_conch_json//$'\r'/\\r}
   _conch_json=${_conch_json//$'\t'/\\t}
   [[ $_conch_json != *[$'\001'-$'\037']* ]] || _conch_quote_controls
-  _conch_json="\"$_conch_json\""
 }
 
 _conch_quote_controls() {
