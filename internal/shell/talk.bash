@@ -10,11 +10,19 @@
 # What the functions here have in common they have in functions that begin with
 # _conch_, for a script may have some of the others, with other arguments.
 
-# Sends a message. $1: the kind, $2: JSON without a line break. A line that a
-# FIFO might not take in one piece goes through a file: POSIX promises 512 bytes,
-# and Bash may have a buffer of 1008.
+# What is done byte by byte is done in the C locale. Bash complains when it goes
+# back to one that the system does not have, as containers often have none; a
+# call's output is no place for that.
+
+# Sends a message. $1: the kind, $2: JSON without a line break.
 _conch_say() {
   [[ -p ${CONCH_TALK-} && -n ${MCP_CALL_TMPDIR-} ]] || builtin return 0
+  _conch_send "$1" "$2" 2>/dev/null
+}
+
+# A line that a FIFO might not take in one piece goes through a file: POSIX
+# promises 512 bytes, and Bash may have a buffer of 1008.
+_conch_send() {
   builtin local LC_ALL=C _conch_text="$2" _conch_file
   if ((${#2} > 400)); then
     _conch_file=$BASHPID.$RANDOM$RANDOM$RANDOM
@@ -27,8 +35,8 @@ _conch_say() {
 
 # Fails for what is no JSON number, and must not get into a message. $1, for $2.
 _conch_number() {
-  builtin local LC_ALL=C
-  [[ $1 =~ ^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$ ]] || {
+  builtin local _conch_digit='[0123456789]'
+  [[ $1 =~ ^-?(0|[123456789]$_conch_digit*)(\.$_conch_digit+)?([eE][-+]?$_conch_digit+)?$ ]] || {
     builtin printf '%s: %s is no number\n' "$2" "$1" >&2
     builtin return 2
   }
@@ -36,22 +44,27 @@ _conch_number() {
 
 # Sets _conch_json to the JSON string of $1. Not by printing it, for that would be
 # a fork.
-_conch_quote() {
-  builtin local LC_ALL=C _conch_c
-  _conch_json=${1//\\/\\\\}
+_conch_quote() { _conch_quote_bytes "$1" 2>/dev/null; }
+
+# In pieces: the time that Bash takes to replace something grows with the square
+# of the text. A character may be in two of them.
+_conch_quote_bytes() {
+  builtin local LC_ALL=C _conch_at _conch_quoted=''
+  for ((_conch_at = 0; _conch_at < ${#1}; _conch_at += 16384)); do
+    _conch_json=${1:_conch_at:16384}
+    _conch_escape
+    _conch_quoted+=$_conch_json
+  done
+  _conch_json="\"$_conch_quoted\""
+}
+
+_conch_escape() {
+  _conch_json=${_conch_json//\\/\\\\}
   _conch_json=${_conch_json//\"/\\\"}
   _conch_json=${_conch_json//$'\n'/\\n}
   _conch_json=${_conch_json//$'\r'/\\r}
   _conch_json=${_conch_json//$'\t'/\\t}
   [[ $_conch_json != *[$'\001'-$'\037']* ]] || _conch_quote_controls
-  _conch_json="\"$_conch_json\""
-}
-
-# Sets _conch_line to the JSON document $1 without line breaks, which are white
-# space there.
-_conch_document() {
-  builtin local LC_ALL=C
-  _conch_line=${1//$'\n'/ }
 }
 
 _conch_quote_controls() {
@@ -63,6 +76,10 @@ _conch_quote_controls() {
     _conch_json=${_conch_json//"$_conch_c"/$_conch_escape}
   done
 }
+
+# Sets _conch_line to the JSON document $1 without line breaks, which are white
+# space there.
+_conch_document() { _conch_line=${1//$'\n'/ }; }
 
 # --- While it goes on -------------------------------------------------------
 
