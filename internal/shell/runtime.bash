@@ -125,6 +125,7 @@ _conch_worker() {
 
 # CONCH_ASK_ROOTS has no value until a job sets it, whatever the call that this
 # server may be part of has.
+# shellcheck disable=SC2034 # calls see them
 _conch_let_talk() {
   builtin export CONCH_TALK="$_conch_base.talk"
   builtin unset -v CONCH_ASK_ROOTS
