@@ -11,7 +11,7 @@ cd -P -- "${FILE_ROOT:-$(dirname "${BASH_SOURCE[0]}")/data}" || exit
 root=$PWD
 
 # How much of a file one call may ask for, and how much of a folder is listed.
-max_bytes=262144
+max_bytes=65536
 max_entries=1000
 
 # Optional arguments keep these values when a call leaves them out.

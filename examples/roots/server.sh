@@ -8,7 +8,7 @@
 unset CDPATH # cd would look there as well
 
 # How much of a file is shown, and how many names of a folder.
-max_bytes=100000
+max_bytes=65536
 max_names=1000
 
 tool_list_roots() {
