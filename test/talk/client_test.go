@@ -55,7 +55,6 @@ type ask struct {
 	level      string // of log messages
 	state      string // of an earlier round, with the answers
 	answers    map[string]json.RawMessage
-	method     string // tools/call without
 }
 
 // pending is a request that was sent.
