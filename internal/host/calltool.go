@@ -54,7 +54,7 @@ func (h *Host) CallTool(ctx context.Context, asked engine.ToolCall) (result json
 	if c.modern && h.mayAsk(c.capabilities, asked.Params) {
 		return h.attend(ctx, c, cmp.Or(asked.Method, "tools/call")+" "+message.Text(name), asked, run)
 	}
-	c.talk = newTalk(ctx)
+	c.talk = newTalk(ctx, h)
 	return run(ctx, c)
 }
 

@@ -131,7 +131,7 @@ func (h *Host) begin(ctx context.Context, c toolCall, run runFunc, answers, resp
 	maps.Copy(l.answers, answers)
 	maps.Copy(l.answers, responses)
 	ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	c.life, c.talk = l, newTalk(ctx)
+	c.life, c.talk = l, newTalk(ctx, h)
 	l.talk = c.talk
 	h.lives.Go(func() {
 		defer close(l.done)

@@ -79,7 +79,8 @@ func (t *talk) sendProgress(m milestone) {
 		f.addRaw("total", m.total)
 	}
 	f.addUnlessEmpty("message", m.message)
-	t.call.send("notifications/progress", f.object())
+	send, params := t.call.send, f.object()
+	t.tell(func() { send("notifications/progress", params) })
 }
 
 // watchSilence begins to tell a client that wants to hear of progress how long

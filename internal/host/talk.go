@@ -18,6 +18,7 @@ import (
 
 // talk is what a call has said besides what it printed.
 type talk struct {
+	host *Host
 	call *toolCall // once its tool has been found
 	ctx  context.Context
 
@@ -30,6 +31,8 @@ type talk struct {
 	over       bool           // there is more of it than there may be
 	asked      map[string]int // how often each key was asked for
 	roots      rootsAsked
+
+	teller teller
 
 	asking    context.Context // ends when nobody waits for answers any more
 	stop      context.CancelFunc
@@ -56,8 +59,8 @@ const (
 // maxItems is how many content items a result may have.
 const maxItems = 10_000
 
-func newTalk(ctx context.Context) *talk {
-	t := &talk{ctx: ctx, logs: newLimiter(), progress: progress{limit: newLimiter()}, asked: map[string]int{}}
+func newTalk(ctx context.Context, h *Host) *talk {
+	t := &talk{host: h, ctx: ctx, logs: newLimiter(), progress: progress{limit: newLimiter()}, asked: map[string]int{}}
 	t.asking, t.stop = context.WithCancel(ctx)
 	return t
 }
@@ -76,8 +79,10 @@ func (t *talk) begin(c *toolCall) {
 // mute has nothing told, since the client waits for nothing.
 func (t *talk) mute() {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.muted = true
+	t.mu.Unlock()
+	// It was said before the answer, and is to come before it.
+	t.teller.settle(t.ctx)
 }
 
 // rebind has what is told go to the client's next request.
@@ -97,10 +102,24 @@ func (t *talk) isHeard() bool { return !t.muted && !t.closed && t.ctx.Err() == n
 func (t *talk) tellClient(ctx context.Context, m logMessage) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.isHeard() {
-		return nil
+	if t.isHeard() {
+		log := t.call.log
+		t.tell(func() { t.sendLog(ctx, log, m) })
 	}
-	return t.call.log(ctx, m)
+	return nil
+}
+
+// tell has the client told something; t.mu is held.
+func (t *talk) tell(f func()) {
+	if !t.closed && !t.teller.tell(f) {
+		t.dropped++
+	}
+}
+
+func (t *talk) sendLog(ctx context.Context, log func(context.Context, logMessage) error, m logMessage) {
+	if err := log(ctx, m); err != nil {
+		t.host.opts.Log.Debug("cannot send a log message to the client", "err", err)
+	}
 }
 
 // hear takes one message. What makes no sense is logged and let go.
@@ -172,9 +191,7 @@ func (t *talk) tellLog(payload json.RawMessage) bool {
 	if !t.isHeard() {
 		return true
 	}
-	if err := c.log(t.ctx, logMessage{l.Level, l.Logger, l.Data}); err != nil {
-		c.host.opts.Log.Debug("cannot send a log message to the client", "err", err)
-	}
+	t.tell(func() { t.sendLog(t.ctx, c.log, logMessage{l.Level, l.Logger, l.Data}) })
 	return true
 }
 
@@ -209,12 +226,18 @@ func (t *talk) close() {
 	t.stop()
 	t.answering.Wait()
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	if t.closed {
+		t.mu.Unlock()
+		return
+	}
 	t.flushProgress()
 	t.closed = true
 	t.stopWatching()
-	if t.dropped > 0 {
-		t.call.host.opts.Log.Warn("a call said more than clients are told; the rest was let go", "tool", t.call.tool.Name, "dropped", t.dropped)
+	dropped := t.dropped
+	t.mu.Unlock()
+	t.teller.end(t.ctx)
+	if dropped > 0 {
+		t.call.host.opts.Log.Warn("a call said more than clients are told; the rest was let go", "tool", t.call.tool.Name, "dropped", dropped)
 	}
 }
 

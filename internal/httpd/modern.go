@@ -37,7 +37,7 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m message.
 		h.reply(st, status, m, reply)
 	}()
 	how := answer{w: w, stream: st, patience: h.opts.KeepAlive, keepAlive: h.opts.KeepAlive}.write(ctx)
-	if how == nothing {
+	if how == nothing && h.ctx.Err() != nil {
 		// Who has left does not get it.
 		h.refuse(w, r, shuttingDown().of(m))
 	}

@@ -3,6 +3,7 @@ package httpd
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -116,12 +117,18 @@ func (s *session) start(st *stream, m message.Message, work *work) {
 	f := &inFlight{cancel: cancel}
 	if fault := s.register(m, f); fault != nil {
 		cancel()
-		st.reply(http.StatusBadRequest, message.ErrorReply(fault, s.revision < message.Revision20251125))
+		status := http.StatusBadRequest
+		if fault.Code == message.CodeInternalError {
+			status = http.StatusServiceUnavailable
+		}
+		st.reply(status, message.ErrorReply(fault, s.revision < message.Revision20251125))
 		return
 	}
 	if !s.handler.sessions.begin(s) {
 		cancel()
-		st.reply(0, nil)
+		_ = s.settle(m, f)
+		why := shuttingDown().of(m)
+		st.reply(why.status, message.ErrorReply(&message.Error{Code: why.code, Message: why.text, ID: m.ID}, false))
 		return
 	}
 	work.more()
@@ -150,7 +157,7 @@ func (s *session) register(m message.Message, f *inFlight) *message.Error {
 	case s.inFlight[m.ID.Key()] != nil:
 		return &message.Error{Code: message.CodeInvalidRequest, Message: "Invalid Request: its id is that of a request in flight"}
 	case len(s.inFlight) >= maxInFlight:
-		return &message.Error{Code: message.CodeInternalError, Message: "Too many requests are in flight in this session; try again", ID: m.ID}
+		return &message.Error{Code: message.CodeInternalError, Message: fmt.Sprintf("This session has %d requests in flight, as many as it may; try again", maxInFlight), ID: m.ID}
 	}
 	s.inFlight[m.ID.Key()] = f
 	return nil

@@ -259,11 +259,20 @@ func (c *conn) drain(brokenOff bool) {
 	for _, r := range late {
 		r.stop()
 	}
-	for _, r := range late {
-		text := fmt.Sprintf("The input has ended and the request took longer than %v (--drain)", c.opts.Drain)
-		c.deliver(batches[r], c.errorReply(&message.Error{Code: message.CodeInternalError, Message: text, ID: r.id}))
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		for _, r := range late {
+			text := fmt.Sprintf("The input has ended and the request took longer than %v (--drain)", c.opts.Drain)
+			c.deliver(batches[r], c.errorReply(&message.Error{Code: message.CodeInternalError, Message: text, ID: r.id}))
+		}
+		c.refuseQueued()
+	}()
+	// A client that does not read holds up the end no longer than for a moment.
+	select {
+	case <-told:
+	case <-time.After(unread):
 	}
-	c.refuseQueued()
 }
 
 // stop cancels what is in flight, waits for its end, and ends the sessions. In
