@@ -29,12 +29,13 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m message.
 	st := newStream(&h.answers, 0, 1)
 	st.header, st.owner = r.Header, ownerOf(r)
 	defer st.free()
+	asked := m
+	asked.Params = h.how.heeded(m, true)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		m.Params = h.how.heeded(m, true)
-		status, reply := h.askModern(ctx, m, st)
-		h.reply(st, status, m, reply)
+		status, reply := h.askModern(ctx, asked, st)
+		h.reply(st, status, asked, reply)
 	}()
 	how := answer{w: w, stream: st, patience: h.opts.KeepAlive, keepAlive: h.opts.KeepAlive}.write(ctx)
 	if how == nothing && h.ctx.Err() != nil {

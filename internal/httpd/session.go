@@ -135,11 +135,11 @@ func (s *session) start(st *stream, m message.Message, work *work) {
 	if m.Method == "tools/call" {
 		s.catchUp()
 	}
+	m.Params = s.handler.how.heeded(m, false)
 	go func() {
 		defer s.handler.sessions.done(s)
 		defer work.done()
 		defer cancel()
-		m.Params = s.handler.how.heeded(m, false)
 		_, reply := s.ask(ctx, m, st)
 		if s.settle(m, f) {
 			reply = nil
