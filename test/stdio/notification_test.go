@@ -8,8 +8,8 @@ import (
 func TestUnknownMethodsAreRefused(t *testing.T) {
 	methods := []string{
 		"", " ", "no/such", "Ping", "PING", "ping ", "tools", "tools/", "tools/List", "tools/call ", "/tools/call", "initialized", "rpc.discover",
-		"resources/list", "resources/read", "resources/templates/list", "resources/subscribe", "resources/unsubscribe",
-		"prompts/list", "prompts/get", "completion/complete", "roots/list", "sampling/createMessage", "elicitation/create",
+		"resources", "resources/list ",
+		"roots/list", "sampling/createMessage", "elicitation/create",
 		"tasks/get", "tasks/list", "tasks/cancel", "tasks/result",
 		"notifications/initialized", "notifications/cancelled", "notifications/progress", "notifications/roots/list_changed", "notifications/message", "notifications/none",
 		"a\u0000b", "😀", "<script>", strings.Repeat("m", 100000),
