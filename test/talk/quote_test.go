@@ -218,7 +218,7 @@ tool_raw() {
 func TestOutsideOfACallNothingIsSaid(t *testing.T) {
 	talk := filepath.Join(harness.Root(), "internal", "shell", "talk.bash")
 	for _, with := range []string{"", "CONCH_TALK=/nonexistent MCP_CALL_TMPDIR=/x", "CONCH_TALK=/dev/null MCP_CALL_TMPDIR=/x"} {
-		cmd := exec.Command("bash", "-u", "-c", `. "$1"; set -e
+		cmd := exec.Command("bash", "-u", "-c", `_conch_binary=$CONCH_BIN; . "$1"; set -e
 mcp_progress 1 x; mcp_progress 1 x 2; mcp_log info l 1; mcp_log_debug x; mcp_log_info l x; mcp_log_warn x; mcp_log_error x
 mcp_emit_text x; mcp_emit_json 1; mcp_emit_link a b; mcp_result_success 1; mcp_result_error 1; mcp_error a b; mcp_resource_updated x:
 if mcp_is_cancelled; then echo cancelled; fi
