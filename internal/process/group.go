@@ -43,6 +43,10 @@ func (g Group) Alive() bool {
 	return !errors.Is(unix.Kill(-int(g), 0), unix.ESRCH)
 }
 
+// HasEnded reports whether the process that the group is named after has ended,
+// though its parent may not have waited for it.
+func (g Group) HasEnded() bool { return hasEnded(int(g)) }
+
 // runs reports whether the group has a member that has not ended. Where the
 // system does not tell, who cannot be seen may run.
 func (g Group) runs() bool {

@@ -265,9 +265,11 @@ func (w *Worker) cutEvent() (kind string, number int, ok bool) {
 
 // ready waits until the worker has a subshell that waits for a call, and puts
 // that on record. A subshell that was killed while it waited is followed by
-// the next.
+// the next. Both shells are looked at, since the death of neither may have been
+// told yet, and a call that is given to a dead one is lost.
 func (w *Worker) ready(ctx context.Context) error {
-	if err := w.listen(ctx, w.poll); err != nil {
+	waits := func() bool { return w.poll() && !w.shell.HasEnded() && !w.group.HasEnded() }
+	if err := w.listen(ctx, waits); err != nil {
 		return err
 	}
 	return w.server.lifeline.Record(w.groupSlot(), w.group)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/conch-mcp/conch/internal/process"
 )
 
 // dumpScript has a tool that prints its arguments, NUL behind each: $1, the
@@ -203,6 +205,13 @@ func TestNothingACallChangesSurvivesIt(t *testing.T) {
 	}
 }
 
+func signal(t *testing.T, g process.Group, sig unix.Signal) {
+	t.Helper()
+	if err := g.Signal(sig); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestThePoolHealsWhateverIsKilled(t *testing.T) {
 	const script = `tool_say() { echo "$arg_text"; }; tool_root() { kill -9 $$; }`
 	tests := []struct {
@@ -217,6 +226,17 @@ func TestThePoolHealsWhateverIsKilled(t *testing.T) {
 			old := w.group
 			old.Kill()
 			until(t, "another takes its place", func() bool { return w.poll() && w.group != old })
+		}},
+		{"a subshell whose worker has not told so", func(t *testing.T, _ *Server, w *Worker) {
+			signal(t, w.shell, unix.SIGSTOP)
+			w.group.Kill()
+			until(t, "it is dead", w.group.HasEnded)
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			if err := w.ready(ctx); err == nil {
+				t.Error("a dead subshell is ready for a call")
+			}
+			signal(t, w.shell, unix.SIGCONT)
 		}},
 		{"the root shell", func(_ *testing.T, s *Server, _ *Worker) {
 			s.mu.Lock()
