@@ -35,7 +35,7 @@ tool_stat_file() {
   reach "$arg_path" || return
   type=$(type_of "$name")
   modified=$(date -u -r "./$name" +%Y-%m-%dT%H:%M:%SZ) || return
-  printf '{"path":%s,"type":"%s",' "$(json_string "$arg_path")" "$type"
+  printf '{"path":%s,"type":"%s",' "$(mcp_json_escape "$arg_path")" "$type"
   if [[ $type == file ]]; then
     # GNU's stat, or BSD's.
     printf '"size":%s,' "$(stat -c %s "./$name" 2>/dev/null || stat -f %z "./$name")"
@@ -95,7 +95,7 @@ list_entries() {
     ((count < max_entries)) || { truncated=true && break; }
     count=$((count + 1))
     printf '%s{"name":' "$separator"
-    json_string "$entry"
+    mcp_json_escape "$entry"
     printf ',"type":"'
     type_of "$entry"
     printf '"}'
@@ -175,19 +175,4 @@ digits_only() {
   [[ $2 == *[!0-9]* ]] || return 0
   echo "Write $1 in digits alone, not as $2."
   return 1
-}
-
-json_string() {
-  local text=$1 code char escape
-  text=${text//\\/\\\\}
-  text=${text//\"/\\\"}
-  if [[ $text == *[[:cntrl:]]* ]]; then
-    for code in {1..31}; do
-      printf -v escape '%03o' "$code"
-      printf -v char '%b' "\\0$escape"
-      printf -v escape '\\u%04x' "$code"
-      text=${text//"$char"/$escape}
-    done
-  fi
-  printf '"%s"' "$text"
 }

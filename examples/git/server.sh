@@ -59,11 +59,11 @@ tool_git_status() {
   {
     IFS= read -r -d '' branch
     printf '{"branch":'
-    json_string "${branch#\#\# }"
+    mcp_json_escape "${branch#\#\# }"
     printf ',"changes":['
     while IFS= read -r -d '' change; do
       printf '%s' "$separator"
-      json_object status "${change:0:2}" path "${change:3}"
+      mcp_json_obj status "${change:0:2}" path "${change:3}"
       separator=,
     done
   } <"$MCP_CALL_TMPDIR/out"
@@ -85,7 +85,7 @@ tool_git_show() {
   run_git show --format= --no-color --no-ext-diff --no-textconv --submodule=short \
     "$commit" -- ${arg_path:+"$arg_path"} || return
   printf ',"patch":'
-  json_string "$(tr -d '\000' <"$MCP_CALL_TMPDIR/out")"
+  mcp_json_escape "$(tr -d '\000' <"$MCP_CALL_TMPDIR/out")"
   printf ',"truncated":%s}\n' "$truncated"
 }
 
@@ -182,36 +182,7 @@ print_commits() {
   while IFS= read -r -d '' hash && IFS= read -r -d '' author && IFS= read -r -d '' email &&
     IFS= read -r -d '' date && { IFS= read -r -d '' text || [[ -n $text ]]; }; do
     printf '%s' "$separator"
-    json_object commit "$hash" author "$author" email "$email" date "$date" "$1" "$text"
+    mcp_json_obj commit "$hash" author "$author" email "$email" date "$date" "$1" "$text"
     separator=,
   done <"$MCP_CALL_TMPDIR/out"
-}
-
-# Prints an object of strings: name, value, name, value …
-json_object() {
-  local separator='{'
-  while (($# > 0)); do
-    printf '%s"%s":' "$separator" "$1"
-    json_string "$2"
-    separator=,
-    shift 2
-  done
-  printf '}'
-}
-
-json_string() {
-  local LC_ALL=C text=$1 code char escape
-  text=${text//\\/\\\\}
-  text=${text//\"/\\\"}
-  text=${text//$'\n'/\\n}
-  text=${text//$'\t'/\\t}
-  if [[ $text == *[[:cntrl:]]* ]]; then
-    for code in {1..31}; do
-      printf -v escape '%03o' "$code"
-      printf -v char '%b' "\\0$escape"
-      printf -v escape '\\u%04x' "$code"
-      text=${text//"$char"/$escape}
-    done
-  fi
-  printf '"%s"' "$text"
 }

@@ -360,17 +360,23 @@ func TestAttachTellsWhenTheShellEndsInsteadOfReporting(t *testing.T) {
 	}
 }
 
-func TestTheEndOfAPipesReaderIsNoticed(t *testing.T) {
+// watchedPipe is a pipe and the watch of its reader's end.
+func watchedPipe(t *testing.T) (r, w *os.File, watch *readerWatch, gone chan struct{}) {
+	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
-	gone := make(chan struct{})
-	watch, err := watchReader(w, gone)
-	if err != nil {
+	t.Cleanup(func() { w.Close() })
+	gone = make(chan struct{})
+	if watch, err = watchReader(w, gone); err != nil {
 		t.Fatal(err)
 	}
+	return r, w, watch, gone
+}
+
+func TestTheEndOfAPipesReaderIsNoticed(t *testing.T) {
+	r, w, watch, gone := watchedPipe(t)
 	// What the reader has not read yet is not its end.
 	if _, err := w.WriteString("order\n"); err != nil {
 		t.Fatal(err)
@@ -386,16 +392,7 @@ func TestTheEndOfAPipesReaderIsNoticed(t *testing.T) {
 }
 
 func TestAWatchThatIsStoppedNoticesNothing(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	gone := make(chan struct{})
-	watch, err := watchReader(w, gone)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, _, watch, gone := watchedPipe(t)
 	watch.stop()
 	r.Close()
 	select {

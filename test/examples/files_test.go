@@ -81,7 +81,7 @@ func TestFilesShowsWhatIsBelowItsRoot(t *testing.T) {
 		{"a FIFO's state", "stat_file", `{"path":"fifo"}`, false, []string{`"type":"FIFO"`}},
 		{"a folder", "list_files", `{"path":"sub"}`, false, []string{`{"entries":[{"name":"b.txt","type":"file"}],"truncated":false}`}},
 		{"some names", "list_files", `{"pattern":"?.txt"}`, false, []string{`{"entries":[{"name":"a.txt","type":"file"}],"truncated":false}`}},
-		{"an odd name", "list_files", `{"pattern":"line*"}`, false, []string{`"name":"line\u000abreak\u0001\"\\"`}},
+		{"an odd name", "list_files", `{"pattern":"line*"}`, false, []string{`"name":"line\nbreak\u0001\"\\"`}},
 		{"names like commands", "list_files", `{"pattern":"$(touch canary)"}`, true, []string{"does not match"}},
 		{"links", "list_files", `{"pattern":"out*"}`, false, []string{`{"name":"out","type":"link"}`}},
 	}
