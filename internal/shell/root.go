@@ -226,8 +226,10 @@ func (s *Server) lineEnds() string {
 // what the script left in its group. Its workers go on.
 // s.mu is held.
 func (s *Server) stopRoot() {
-	s.root.orders.Close()
+	// In this order: where a subshell of the script's has served, the script's own
+	// shell looks whether there are orders as soon as their end is seen.
 	os.Remove(s.root.orders.Name())
+	s.root.orders.Close()
 	select {
 	case <-s.root.done:
 	case <-time.After(rootStop):
