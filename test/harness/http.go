@@ -79,25 +79,15 @@ func (s *Server) LeavesNothing(within time.Duration) {
 
 // Said waits until the server writes something to standard error, and returns
 // it with its submatches.
-func (s *Server) Said(what *regexp.Regexp) []string {
+func (s *Server) Said(what *regexp.Regexp) (found []string) {
 	s.t.Helper()
-	deadline := time.After(Deadline)
-	for {
-		s.mu.Lock()
-		text, more := s.stderr.String(), s.more
-		s.mu.Unlock()
+	Eventually(s.t, Deadline, fmt.Sprintf("the server says %q", what), func() bool {
+		text := s.Stderr()
 		// What is behind the last newline may go on.
-		if found := what.FindStringSubmatch(text[:strings.LastIndex(text, "\n")+1]); found != nil {
-			return found
-		}
-		select {
-		case <-more:
-		case <-s.exited:
-			s.t.Fatalf("the server has ended without saying %q; it said:\n%s", what, s.Stderr())
-		case <-deadline:
-			s.t.Fatalf("not within %v: the server says %q; it said:\n%s", Deadline, what, s.Stderr())
-		}
-	}
+		found = what.FindStringSubmatch(text[:strings.LastIndex(text, "\n")+1])
+		return found != nil
+	})
+	return found
 }
 
 // Left fails the test for every process and file of the server's that stays.
