@@ -112,7 +112,7 @@ type Server struct {
 	stdin  io.WriteCloser
 	lines  chan string
 	exited chan struct{}
-	stderr string // the file of its standard error
+	stderr *stderr
 }
 
 // Serve starts "conch serve" with args in directories of its own. It is killed
@@ -127,20 +127,16 @@ func Serve(t testing.TB, args ...string) *Server {
 func ServeWith(t testing.TB, command []string, args ...string) *Server {
 	t.Helper()
 	s := &Server{t: t, Tmp: t.TempDir(), Run: t.TempDir(), lines: make(chan string, 10000), exited: make(chan struct{})}
-	// A file, in which what was said before an answer is when the answer is.
-	s.stderr = filepath.Join(t.TempDir(), "stderr")
-	stderr, err := os.OpenFile(s.stderr, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stderr.Close()
+	var said *os.File
+	s.stderr, said = newStderr(t)
+	defer said.Close()
 	line := slices.Concat(command, []string{Binary(t), "serve"}, args)
 	s.Cmd = exec.Command(line[0], line[1:]...)
 	s.Cmd.Env = append(os.Environ(), "TMPDIR="+s.Tmp, "XDG_RUNTIME_DIR="+s.Run,
 		// A race-enabled process would linger for a second at its end.
 		"GORACE=atexit_sleep_ms=0")
 	s.Cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	s.Cmd.Stderr = stderr
+	s.Cmd.Stderr = said
 	stdin, err := s.Cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -172,14 +168,7 @@ func ServeWith(t testing.TB, command []string, args ...string) *Server {
 }
 
 // Stderr is what the server has written to standard error so far.
-func (s *Server) Stderr() string {
-	s.t.Helper()
-	text, err := os.ReadFile(s.stderr)
-	if err != nil {
-		s.t.Errorf("read what the server said: %v", err)
-	}
-	return string(text)
-}
+func (s *Server) Stderr() string { return s.stderr.String() }
 
 func (s *Server) read(stdout *os.File) {
 	defer stdout.Close()
