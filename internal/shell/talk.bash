@@ -3,9 +3,9 @@
 # nothing else. The script is sourced after this, so that one that has functions
 # of these names has its own.
 #
-# A call's channel is the FIFO $CONCH_TALK, a line for each message: the last
-# element of $MCP_CALL_TMPDIR, a kind, and JSON. Outside of a call, in a test of
-# the script's own say, what is said goes nowhere.
+# A call's channel is the FIFO $CONCH_TALK, a line for each message: a record
+# separator, the last element of $MCP_CALL_TMPDIR, a kind, and JSON. Outside of a
+# call, in a test of the script's own say, what is said goes nowhere.
 
 # What the functions here have in common they have in functions that begin with
 # _conch_, for a script may have some of the others, with other arguments.
@@ -30,7 +30,7 @@ _conch_send() {
     _conch_text=@$_conch_file
   fi
   # For reading too, or the open would wait for a host that is gone.
-  builtin printf '%s %s %s\n' "${MCP_CALL_TMPDIR##*/}" "$1" "$_conch_text" 1<>"$CONCH_TALK"
+  builtin printf '\036%s %s %s\n' "${MCP_CALL_TMPDIR##*/}" "$1" "$_conch_text" 1<>"$CONCH_TALK"
 }
 
 # Fails for what is no JSON number, and must not get into a message. $1, for $2.

@@ -47,13 +47,13 @@ func (s Sender) Say(kind string, payload json.RawMessage) error {
 	if err := json.Compact(&text, payload); err != nil {
 		return fmt.Errorf("make a message of what is no JSON: %w", err)
 	}
-	line := fmt.Sprintf("%s %s %s\n", s.token, kind, text.Bytes())
+	line := fmt.Sprintf("%c%s %s %s\n", separator, s.token, kind, text.Bytes())
 	if len(line) > atOnce {
 		name := rand.Text()
 		if err := os.WriteFile(s.path+"."+name, text.Bytes(), 0o600); err != nil {
 			return fmt.Errorf("write a message: %w", err)
 		}
-		line = fmt.Sprintf("%s %s @%s\n", s.token, kind, name)
+		line = fmt.Sprintf("%c%s %s @%s\n", separator, s.token, kind, name)
 	}
 	// For reading too: nobody would open the other end of a host that is gone.
 	f, err := os.OpenFile(s.path, os.O_RDWR, 0)

@@ -4,7 +4,9 @@
 //
 // A line is the call's token, a kind, and JSON without a line break, or "@" and
 // the name of a file that has it: a FIFO takes only so much at once. Whoever is
-// of an earlier call has another token, and is not heard.
+// of an earlier call has another token, and is not heard. A record separator is
+// in front of it, as in RFC 7464: who was killed in the middle of a line has not
+// taken the next one with him.
 //
 // It knows the form of messages. What a kind means is for others to say.
 package talkback
@@ -53,6 +55,9 @@ const (
 // (POSIX, PIPE_BUF).
 const atOnce = 512
 
+// separator is what a line begins with, and JSON has nowhere.
+const separator = '\x1e'
+
 // A Reader takes what is written to a call's channel, and hands its messages on.
 // It is not safe for concurrent use.
 type Reader struct {
@@ -75,22 +80,30 @@ func NewReader(token, path string, hear func(Message), log *slog.Logger) *Reader
 func (r *Reader) Write(p []byte) (int, error) {
 	all := len(p)
 	for {
-		line, rest, ended := bytes.Cut(p, []byte{'\n'})
-		if len(r.line)+len(line) > maxLine {
-			r.tooLong, r.line = true, nil
-		}
-		if !r.tooLong {
-			r.line = append(r.line, line...)
-		}
-		if !ended {
+		end := bytes.IndexAny(p, "\n"+string(separator))
+		if end < 0 {
+			r.append(p)
 			return all, nil
 		}
-		if r.tooLong {
+		r.append(p[:end])
+		switch {
+		case p[end] == separator:
+		case r.tooLong:
 			r.ignore("a line is longer than %d bytes", maxLine)
-		} else {
+		default:
 			r.take(string(r.line))
 		}
-		r.line, r.tooLong, p = r.line[:0], false, rest
+		r.line, r.tooLong, p = r.line[:0], false, p[end+1:]
+	}
+}
+
+// append adds to the line that has begun.
+func (r *Reader) append(part []byte) {
+	if len(r.line)+len(part) > maxLine {
+		r.tooLong, r.line = true, nil
+	}
+	if !r.tooLong {
+		r.line = append(r.line, part...)
 	}
 }
 

@@ -45,6 +45,10 @@ func TestLinesAreHeardOfTheirCallAlone(t *testing.T) {
 		{"a file elsewhere", "call-1 emit @../x\n", nil, "cannot be read"},
 		{"too long a line", "call-1 emit \"" + strings.Repeat("x", maxLine) + "\"\ncall-1 a 1\n", []string{"a 1"}, "longer than"},
 		{"nothing", "\n\n", nil, ""},
+		{"separators", "\x1ecall-1 a 1\n\x1e\x1ecall-1 b 2\n", []string{"a 1", "b 2"}, ""},
+		{"behind half a line", "call-0 emit {\x1ecall-1 a 1\n", []string{"a 1"}, ""},
+		{"behind half a line of its own", "\x1ecall-1 emit {\x1ecall-1 a 1\n", []string{"a 1"}, ""},
+		{"behind half a line that is too long", strings.Repeat("x", maxLine+1) + "\x1ecall-1 a 1\n", []string{"a 1"}, ""},
 		{"half a line", "call-1 emit {}", nil, ""},
 	}
 	for _, tt := range tests {

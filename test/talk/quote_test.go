@@ -169,6 +169,7 @@ tool_leave() {
   while [[ ! -e ` + dir + `/left ]]; do sleep 0.01; done
 }
 tool_next() { : >` + dir + `/speak; while [[ ! -e ` + dir + `/spoken ]]; do sleep 0.01; done; mcp_emit_text mine; mcp_progress 1 mine; }
+tool_behind() { printf "half a line" 1<>"$CONCH_TALK"; mcp_emit_text mine; printf half 1<>"$CONCH_TALK"; "$CONCH_BIN" tool progress 1 mine; }
 tool_again() { mcp_emit_text mine; }
 `
 	// One worker, so that both have the same channel.
@@ -181,6 +182,11 @@ tool_again() { mcp_emit_text mine; }
 	}
 	for range 3 {
 		c.call(ask{tool: "again"}).wantSays(t, "mine")
+	}
+	o = c.call(ask{tool: "behind", token: "2"})
+	o.wantSays(t, "mine")
+	if got := o.progress(); !slices.Equal(got, []string{"1"}) {
+		t.Errorf("behind half a line the progress is %q", got)
 	}
 }
 
