@@ -134,6 +134,16 @@ func atLeast(n int, missing string) cobra.PositionalArgs {
 	}
 }
 
+// takes takes so many arguments, or tells how the command is used.
+func takes(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if least <= len(args) && len(args) <= most {
+			return nil
+		}
+		return fmt.Errorf("it is used so: %s; see %s --help", cmd.UseLine(), cmd.CommandPath())
+	}
+}
+
 // size is a number of bytes as a flag.
 type size int64
 

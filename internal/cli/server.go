@@ -20,6 +20,7 @@ import (
 	"github.com/conch-mcp/conch/internal/message"
 	"github.com/conch-mcp/conch/internal/process"
 	"github.com/conch-mcp/conch/internal/shell"
+	"github.com/conch-mcp/conch/internal/talkback"
 )
 
 // server is a running server script: everything between a transport and Bash.
@@ -36,6 +37,7 @@ type server struct {
 
 	observer observer
 	lifeline *process.Lifeline
+	updates  *talkback.Listener
 	shell    *shell.Server
 	runner   *call.Runner
 }
@@ -69,8 +71,13 @@ func startServer(ctx context.Context, script string, args []string, flags server
 	if err = s.observer.startTracing(ctx); err != nil {
 		return nil, err
 	}
+	if s.updates, err = talkback.NewListener(filepath.Join(dir, "updates")); err != nil {
+		return nil, err
+	}
 	s.shell, err = shell.Start(ctx, shell.Options{
-		Bash: flags.bash, Script: script, Args: args, Env: append(findable(self), tellRoots(inScope)...), Dir: dir, Output: os.Stderr, Talk: true, Parked: flags.asking.maxParked,
+		Bash: flags.bash, Script: script, Args: args, Dir: dir, Output: os.Stderr,
+		Env:  append(append(findable(self), tellRoots(inScope)...), talkback.UpdatesVariable+"="+s.updates.Path()),
+		Talk: true, Parked: flags.asking.maxParked,
 		Workers: int(flags.concurrency), Lifeline: s.lifeline, Log: log,
 	})
 	if err != nil {
@@ -109,6 +116,7 @@ func startServer(ctx context.Context, script string, args []string, flags server
 		Run: s.observer.run(s.runner.Run), Invalid: s.observer.invalid, Limits: s.limits, Asking: asking,
 		Heartbeat: time.Duration(flags.length.heartbeat), Long: s.long, Roots: inScope, Log: log,
 	})
+	s.updates.Listen(s.host.Hear, log)
 	return s, nil
 }
 
@@ -252,6 +260,7 @@ func (s *server) close() {
 	if s.shell != nil {
 		s.shell.Close()
 	}
+	s.updates.Close()
 	if s.runner != nil {
 		s.runner.Close()
 	}

@@ -27,6 +27,7 @@ Outside of a call what is said goes nowhere, and what is asked fails.`,
 		},
 	}
 	cmd.AddCommand(newToolProgress(), newToolLog(), newToolEmit(), newToolElicit(), newToolSample(), newToolRoots(), newToolCancelled())
+	cmd.AddCommand(newToolResult(), newToolError(), newToolFail(), newToolFailInvalid(), newToolUpdated())
 	cmd.AddCommand(newIsValidJSON(), newJSONTruncate(), newJSONEscape(), newJSONObj(), newJSONArr())
 	cmd.AddCommand(newArguments()...)
 	return cmd
@@ -36,7 +37,7 @@ func newToolProgress() *cobra.Command {
 	return &cobra.Command{
 		Use:   "progress CURRENT [MESSAGE [TOTAL]]",
 		Short: "Tell the client how far the call is",
-		Args:  cobra.RangeArgs(1, 3),
+		Args:  takes(1, 3),
 		RunE: func(_ *cobra.Command, args []string) error {
 			progress := map[string]any{"progress": json.RawMessage(args[0])}
 			if len(args) > 1 {
@@ -57,7 +58,7 @@ func newToolLog() *cobra.Command {
 	return &cobra.Command{
 		Use:   "log LEVEL LOGGER JSON",
 		Short: "Log, and tell a client that wants to hear of it",
-		Args:  cobra.ExactArgs(3),
+		Args:  takes(3, 3),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !json.Valid([]byte(args[2])) {
 				return errors.New("what is logged must be JSON")
@@ -71,7 +72,7 @@ func newToolCancelled() *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancelled",
 		Short: "Exit with 0 once the call is being made to end, else with 1",
-		Args:  cobra.NoArgs,
+		Args:  takes(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if sender, ok := talkback.Here(); ok && sender.IsCancelled() {
 				return nil
@@ -79,4 +80,24 @@ func newToolCancelled() *cobra.Command {
 			return &exitError{status: 1}
 		},
 	}
+}
+
+// say sends a message, if anybody hears it.
+func say(kind string, payload any) error {
+	sender, ok := talkback.Here()
+	if !ok {
+		return nil
+	}
+	return tell(sender, kind, payload)
+}
+
+func tell(sender talkback.Sender, kind string, payload any) error {
+	text, err := json.Marshal(payload)
+	if err != nil {
+		return err
+	}
+	if err := sender.Say(kind, text); err != nil {
+		return &exitError{1, err}
+	}
+	return nil
 }

@@ -5,12 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"mime"
-	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -118,7 +113,7 @@ func newToolSample() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sample PROMPT",
 		Short: "Ask the client's model, and print what it answers",
-		Args:  cobra.ExactArgs(1),
+		Args:  takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			params := map[string]any{
 				"messages":  []any{map[string]any{"role": "user", "content": map[string]string{"type": "text", "text": args[0]}}},
@@ -171,7 +166,7 @@ func askFully(key, method string, params any) (json.RawMessage, error) {
 	if key != "" {
 		question["key"] = key
 	}
-	answer, err := sender.Ask(question)
+	answer, err := sender.Ask(talkback.Ask, question)
 	if err != nil {
 		return nil, &exitError{1, err}
 	}
@@ -179,105 +174,4 @@ func askFully(key, method string, params any) (json.RawMessage, error) {
 		return answer, nil
 	}
 	return nil, &exitError{1, errors.New(message.Text(message.Member(answer, "error")))}
-}
-
-func newToolEmit() *cobra.Command {
-	var audience []string
-	var priority float64
-	cmd := &cobra.Command{
-		Use:   "emit image|audio FILE [MIME] | emit resource URI [FILE] [MIME]",
-		Short: "Add an image, a sound or a resource to the result",
-		Args:  atLeast(2, "name what to add"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			item, err := contentItem(args[0], args[1:])
-			if err != nil {
-				return &exitError{1, err}
-			}
-			annotations := map[string]any{}
-			if len(audience) > 0 {
-				annotations["audience"] = audience
-			}
-			if cmd.Flags().Changed("priority") {
-				annotations["priority"] = priority
-			}
-			if len(annotations) > 0 {
-				item["annotations"] = annotations
-			}
-			return say(talkback.Emit, item)
-		},
-	}
-	cmd.Flags().StringSliceVar(&audience, "audience", nil, "whom it is for: user, assistant or both")
-	cmd.Flags().Float64Var(&priority, "priority", 0, "how much it matters, from 0 to 1")
-	return cmd
-}
-
-// say sends a message, if anybody hears it.
-func say(kind string, payload any) error {
-	sender, ok := talkback.Here()
-	if !ok {
-		return nil
-	}
-	text, err := json.Marshal(payload)
-	if err != nil {
-		return err
-	}
-	if err := sender.Say(kind, text); err != nil {
-		return &exitError{1, err}
-	}
-	return nil
-}
-
-// contentItem makes a content item of a file.
-func contentItem(kind string, args []string) (map[string]any, error) {
-	switch kind {
-	case "image", "audio":
-		data, err := os.ReadFile(args[0])
-		if err != nil {
-			return nil, err
-		}
-		return map[string]any{"type": kind, "data": base64.StdEncoding.EncodeToString(data), "mimeType": mimeOf(args[0], data, args[1:])}, nil
-	case "resource":
-		return resourceItem(args)
-	}
-	return nil, fmt.Errorf("there is nothing called %q to emit; there is image, audio and resource", kind)
-}
-
-// resourceItem embeds a file, or what comes on standard input where none or - is
-// named.
-func resourceItem(args []string) (map[string]any, error) {
-	file := "/dev/stdin"
-	if len(args) > 1 && args[1] != "-" {
-		file = args[1]
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	var given []string
-	if len(args) > 2 {
-		given = args[2:]
-	}
-	resource := map[string]any{"uri": args[0], "mimeType": mimeOf(file, data, given)}
-	if utf8.Valid(data) {
-		resource["text"] = string(data)
-	} else {
-		resource["blob"] = base64.StdEncoding.EncodeToString(data)
-	}
-	return map[string]any{"type": "resource", "resource": resource}, nil
-}
-
-// mimeOf is the media type that was given, or that the name or the bytes tell.
-func mimeOf(file string, data []byte, given []string) string {
-	if len(given) > 0 {
-		return given[0]
-	}
-	kind := mime.TypeByExtension(filepath.Ext(file))
-	if kind == "" {
-		kind = http.DetectContentType(data)
-	}
-	if kind == "audio/x-wav" || kind == "audio/wave" || kind == "audio/vnd.wave" {
-		return "audio/wav"
-	}
-	kind, _, _ = strings.Cut(kind, ";")
-	return kind
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -17,7 +16,7 @@ func newIsValidJSON() *cobra.Command {
 	return &cobra.Command{
 		Use:   "is-valid-json",
 		Short: "Exit with 0 if standard input is one JSON value in UTF-8, or else 1",
-		Args:  cobra.NoArgs,
+		Args:  takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			text, err := readInput(cmd)
 			if err == nil && !jq.Valid(text) {
@@ -45,7 +44,7 @@ message, instead of a result.
 
 The array is the JSON itself or its member results, or what PATH leads to, such as
 .data or .hits.items.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			limit := maxTruncated
 			if len(args) > 0 {
@@ -117,20 +116,4 @@ func readInput(cmd *cobra.Command) ([]byte, error) {
 		return nil, fmt.Errorf("read standard input: %w", err)
 	}
 	return text, nil
-}
-
-// callText is a JSON text of the call that this runs in: what the variable holds,
-// or the file named by another, where it is too long for one. {} outside of calls.
-func callText(variable, file string) ([]byte, error) {
-	if name := os.Getenv(file); name != "" {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("read the file that %s names: %w", file, err)
-		}
-		return text, nil
-	}
-	if text := os.Getenv(variable); text != "" {
-		return []byte(text), nil
-	}
-	return []byte("{}"), nil
 }

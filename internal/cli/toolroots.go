@@ -28,7 +28,7 @@ the client where it has not been asked yet.
 
 Without a command, the client is asked in any case, and its own answer is
 printed as JSON.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return askClient(cmd, key, "roots/list", map[string]any{})
 		},
@@ -43,7 +43,7 @@ func newRootsList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "Print the paths of the roots, a line each",
-		Args:  cobra.NoArgs,
+		Args:  takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			set, err := rootsHere()
 			switch {
@@ -65,7 +65,7 @@ func newRootsCount() *cobra.Command {
 	return &cobra.Command{
 		Use:   "count",
 		Short: "Print how many roots there are",
-		Args:  cobra.NoArgs,
+		Args:  takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			set, err := rootsHere()
 			if err != nil {
@@ -81,7 +81,7 @@ func newRootsContains() *cobra.Command {
 	return &cobra.Command{
 		Use:   "contains PATH",
 		Short: "Exit with 0 if a path leads into a root, else with 1",
-		Args:  cobra.ExactArgs(1),
+		Args:  takes(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			set, err := rootsHere()
 			if err != nil {
@@ -104,7 +104,7 @@ func newRootsRequire() *cobra.Command {
 		Long: `Require reads the call's arguments, a JSON object, from standard input, and prints
 where the path leads that is in KEY. Where that is in no root, or there is no
 path, it fails with status 1, and the call gets the error -32602.`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			arguments, err := io.ReadAll(cmd.InOrStdin())
 			if err != nil {

@@ -180,6 +180,7 @@ func (c toolCall) function(name string, arguments json.RawMessage) call.Call {
 	asked := call.Call{Function: name, Arguments: arguments, Trace: c.trace, Meta: c.meta, Roots: c.roots}
 	if c.talk != nil {
 		asked.Hear, asked.Clock = c.talk.hear, &c.talk.clock
+		c.talk.giveOut(arguments)
 	}
 	switch {
 	case c.life != nil:

@@ -10,6 +10,7 @@ import (
 	"github.com/conch-mcp/conch/internal/catalog"
 	"github.com/conch-mcp/conch/internal/folder"
 	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/talkback"
 )
 
 // offered finds what answers a request about resources and prompts; nil stands
@@ -57,7 +58,20 @@ func (h *Host) has(capability string) bool {
 // to see to who serve clients.
 func (h *Host) Notify() { h.notifies.Store(true) }
 
-// OnUpdated has tell called for each resource of which a call says that it is
+// Hear takes what a process of the server's says outside of calls: that a resource
+// is another.
+func (h *Host) Hear(m talkback.Message) {
+	uri := message.Text(message.Member(m.Payload, "uri"))
+	if m.Kind != talkback.Updated || uri == "" {
+		h.opts.Log.Warn("ignored what the script said: it makes no sense", "kind", message.Clip(m.Kind))
+		return
+	}
+	if tell := h.updated.Load(); tell != nil {
+		(*tell)(uri)
+	}
+}
+
+// OnUpdated has tell called for each resource of which the script says that it is
 // another now. It must not wait.
 func (h *Host) OnUpdated(tell func(uri string)) { h.updated.Store(&tell) }
 

@@ -27,9 +27,10 @@ type talk struct {
 	structured json.RawMessage
 	result     json.RawMessage // the whole result
 	failure    *jsonrpc.Error
-	size       int64          // of the content
-	over       bool           // there is more of it than there may be
-	asked      map[string]int // how often each key was asked for
+	size       int64           // of the content
+	over       bool            // there is more of it than there may be
+	asked      map[string]int  // how often each key was asked for
+	given      json.RawMessage // the arguments of what runs
 	roots      rootsAsked
 
 	teller teller
@@ -74,6 +75,13 @@ func (t *talk) begin(c *toolCall) {
 	t.call = c
 	t.clock.Timeout, t.clock.Most = c.tool.Timeout, c.tool.MaxTimeout
 	t.watchSilence()
+}
+
+// giveOut has what runs find its arguments.
+func (t *talk) giveOut(arguments json.RawMessage) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.given = arguments
 }
 
 // mute has nothing told, since the client waits for nothing.
@@ -146,10 +154,10 @@ func (t *talk) hear(m talkback.Message) {
 		}
 	case talkback.Fail:
 		ok = t.fail(m.Payload)
-	case talkback.Updated:
-		ok = t.tellUpdated(m.Payload)
 	case talkback.Ask:
 		ok = t.ask(m)
+	case talkback.Given:
+		ok = t.give(m)
 	default:
 		ok = false
 	}
@@ -195,15 +203,25 @@ func (t *talk) tellLog(payload json.RawMessage) bool {
 	return true
 }
 
-// tellUpdated tells those who have subscribed to a resource that it is another.
-func (t *talk) tellUpdated(payload json.RawMessage) bool {
-	uri := message.Text(message.Member(payload, "uri"))
-	if uri == "" {
+// give tells a program of the call's what the call was given, however long it is.
+func (t *talk) give(m talkback.Message) bool {
+	var text json.RawMessage
+	switch message.Text(message.Member(m.Payload, "of")) {
+	case "arguments":
+		text = t.given
+	case "meta":
+		text = t.call.meta
+	default:
 		return false
 	}
-	if tell := t.call.host.updated.Load(); tell != nil {
-		(*tell)(uri)
+	if text == nil {
+		text = json.RawMessage(`{}`)
 	}
+	t.answering.Go(func() {
+		if err := m.Reply.Send(json.RawMessage(`{"result":` + string(text) + `}`)); err != nil {
+			t.host.opts.Log.Debug("cannot tell a program what its call was given", "err", err)
+		}
+	})
 	return true
 }
 

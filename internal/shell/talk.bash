@@ -14,23 +14,24 @@
 # back to one that the system does not have, as containers often have none; a
 # call's output is no place for that.
 
-# Sends a message. $1: the kind, $2: JSON without a line break.
+# Sends a message of the call's. $1: the kind, $2: JSON without a line break.
 _conch_say() {
   [[ -p ${CONCH_TALK-} && -n ${MCP_CALL_TMPDIR-} ]] || builtin return 0
-  _conch_send "$1" "$2" 2>/dev/null
+  _conch_send "$CONCH_TALK" "${MCP_CALL_TMPDIR##*/}" "$1" "$2" 2>/dev/null
 }
 
-# A line that a FIFO might not take in one piece goes through a file: POSIX
-# promises 512 bytes, and Bash may have a buffer of 1008.
+# Sends a message. $1: the channel, $2: who speaks, $3: the kind, $4: JSON without a
+# line break. A line that a FIFO might not take in one piece goes through a file:
+# POSIX promises 512 bytes, and Bash may have a buffer of 1008.
 _conch_send() {
-  builtin local LC_ALL=C _conch_text="$2" _conch_file
-  if ((${#2} > 400)); then
+  builtin local LC_ALL=C _conch_text="$4" _conch_file
+  if ((${#4} > 400)); then
     _conch_file=$BASHPID.$RANDOM$RANDOM$RANDOM
-    builtin printf '%s' "$2" >|"$CONCH_TALK.$_conch_file"
+    builtin printf '%s' "$4" >|"$1.$_conch_file"
     _conch_text=@$_conch_file
   fi
   # For reading too, or the open would wait for a host that is gone.
-  builtin printf '\036%s %s %s\n' "${MCP_CALL_TMPDIR##*/}" "$1" "$_conch_text" 1<>"$CONCH_TALK"
+  builtin printf '\036%s %s %s\n' "$2" "$3" "$_conch_text" 1<>"$1"
 }
 
 # Fails for what is no JSON number, and must not get into a message. $1, for $2.
@@ -136,11 +137,13 @@ _conch_log_text() {
 # Whether the call is being made to end.
 mcp_is_cancelled() { [[ -n ${CONCH_TALK-} && -e $CONCH_TALK.cancelled ]]; }
 
-# Tells clients who asked to hear of it that a resource is another now. $1: URI
+# Tells clients who asked to hear of it that a resource is another now. Not only
+# within calls: the script may watch something in the background. $1: URI
 mcp_resource_updated() {
   builtin local _conch_json
+  [[ -p ${CONCH_UPDATES-} ]] || builtin return 0
   _conch_quote "${1-}"
-  _conch_say updated "{\"uri\":$_conch_json}"
+  _conch_send "$CONCH_UPDATES" server updated "{\"uri\":$_conch_json}" 2>/dev/null
 }
 
 # --- The result -------------------------------------------------------------

@@ -12,6 +12,9 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // The lists that clients hear of.
@@ -103,6 +106,11 @@ func (l *listener) add(n news) {
 		return
 	}
 	l.pending = append(l.pending, n)
+	l.rouse()
+}
+
+// rouse has whoever delivers look whether there is something to tell.
+func (l *listener) rouse() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -148,24 +156,40 @@ func (h *Hub) URIs() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// take returns what is to be told now.
-func (h *Hub) take(l *listener) []news {
+// take returns what is to be told next; ok is false for nothing.
+func (h *Hub) take(l *listener) (n news, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	pending := l.pending
-	l.pending = nil
-	return pending
+	if len(l.pending) == 0 {
+		return n, false
+	}
+	n, l.pending = l.pending[0], l.pending[1:]
+	if len(l.pending) > 0 {
+		l.rouse()
+	}
+	return n, true
 }
+
+// A listener is told this much at once, and so much a second on average. What
+// changes more often than that is told of less often: the last change always is.
+const (
+	tellingsAtOnce    = 100
+	tellingsPerSecond = 50
+)
 
 // deliver tells a listener's news until ctx ends or end is closed.
 func (h *Hub) deliver(ctx context.Context, l *listener, end <-chan struct{}, tell func(news)) {
+	limit := rate.NewLimiter(tellingsPerSecond, tellingsAtOnce)
+	var due <-chan time.Time
 	for {
 		select {
 		case <-l.wake:
-			for _, n := range h.take(l) {
-				if ctx.Err() != nil {
-					return
-				}
+			if due == nil {
+				due = time.After(limit.Reserve().Delay())
+			}
+		case <-due:
+			due = nil
+			if n, ok := h.take(l); ok && ctx.Err() == nil {
 				tell(n)
 			}
 		case <-ctx.Done():

@@ -27,8 +27,7 @@ type Sender struct{ path, token string }
 // outside of calls.
 func Here() (s Sender, ok bool) {
 	s = Sender{path: os.Getenv(ChannelVariable), token: filepath.Base(os.Getenv(TokenVariable))}
-	info, err := os.Stat(s.path)
-	return s, s.path != "" && err == nil && info.Mode()&os.ModeNamedPipe != 0 && os.Getenv(TokenVariable) != ""
+	return s, isFIFO(s.path) && os.Getenv(TokenVariable) != ""
 }
 
 // IsCancelled reports whether the call is being made to end.
@@ -68,8 +67,8 @@ func (s Sender) Say(kind string, payload json.RawMessage) error {
 // ErrNoAnswer is that a call ended before its question was answered.
 var ErrNoAnswer = errors.New("there was no answer")
 
-// Ask sends a question and waits for the answer.
-func (s Sender) Ask(question map[string]any) (json.RawMessage, error) {
+// Ask sends a question, of the kind [Ask] or [Given], and waits for the answer.
+func (s Sender) Ask(kind string, question map[string]any) (json.RawMessage, error) {
 	name := rand.Text()
 	path := s.path + "." + name
 	if err := unix.Mkfifo(path, 0o600); err != nil {
@@ -86,7 +85,7 @@ func (s Sender) Ask(question map[string]any) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Say(Ask, text); err != nil {
+	if err := s.Say(kind, text); err != nil {
 		return nil, err
 	}
 	answer, err := bufio.NewReader(in).ReadBytes('\n')

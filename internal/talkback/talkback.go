@@ -36,6 +36,7 @@ const (
 	Fail       = "fail"       // {"code":N,"message":S,"data":any}: a JSON-RPC error
 	Ask        = "ask"        // {"key":S,"method":S,"params":{},"reply":S}
 	Updated    = "updated"    // {"uri":S}: a resource is another
+	Given      = "given"      // {"of":S,"reply":S}: what was the call given?
 )
 
 // A Message is one thing that a call says.
@@ -130,7 +131,7 @@ func (r *Reader) take(line string) {
 		return
 	}
 	m := Message{Kind: kind, Payload: payload}
-	if kind == Ask {
+	if kind == Ask || kind == Given {
 		var place struct{ Reply string }
 		if json.Unmarshal(payload, &place) != nil || !isName(place.Reply) {
 			r.ignore("it is a question without a place for the answer")

@@ -118,7 +118,7 @@ func TestASenderIsAnswered(t *testing.T) {
 		n, _ := channel.Read(buf)
 		_, _ = r.Write(buf[:n])
 	}()
-	answer, err := Sender{path: path, token: "call-1"}.Ask(map[string]any{"method": "x"})
+	answer, err := Sender{path: path, token: "call-1"}.Ask(Ask, map[string]any{"method": "x"})
 	if err != nil || string(answer) != `{"result":"`+large+`"}` {
 		t.Errorf("got %d bytes, %v", len(answer), err)
 	}
@@ -147,4 +147,34 @@ func FuzzReader(f *testing.F) {
 			t.Errorf("wrote %d of %d, %v", n, len(text), err)
 		}
 	})
+}
+
+func TestAListenerHearsWhatWasSaidBeforeItListened(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "updates")
+	l, err := NewListener(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(UpdatesVariable, path)
+	s, ok := Updates()
+	if !ok {
+		t.Fatal("a program does not find the channel")
+	}
+	for _, uri := range []string{"x:1", "x:" + strings.Repeat("2", 5000)} {
+		if err := s.Say(Updated, json.RawMessage(`{"uri":"`+uri+`"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	heard := make(chan int)
+	l.Listen(func(m Message) { heard <- len(m.Payload) }, slog.New(slog.DiscardHandler))
+	if first, second := <-heard, <-heard; first != len(`{"uri":"x:1"}`) || second < 5000 {
+		t.Errorf("heard messages of %d and %d bytes", first, second)
+	}
+	l.Close()
+	if left, err := filepath.Glob(path + ".*"); err != nil || len(left) > 0 {
+		t.Errorf("left over: %q, %v", left, err)
+	}
+	if _, err := NewListener(path); err == nil {
+		t.Error("a channel was made where there is one")
+	}
 }

@@ -40,6 +40,27 @@ func (c *client) hears(want ...string) {
 	}
 }
 
+func isReply(line string) bool { return strings.HasPrefix(line, `{"jsonrpc":"2.0","id":`) }
+
+func isTold(notification string) func(string) bool {
+	return func(line string) bool { return line == notification }
+}
+
+// linesUntil reads lines, each of which must be want, up to one that ends them.
+func (c *client) linesUntil(isEnd func(string) bool, want string) (lines []string) {
+	c.t.Helper()
+	for {
+		line := c.line()
+		if isEnd(line) {
+			return lines
+		}
+		if line != want {
+			c.t.Fatalf("got  %s\nwant %s", line, want)
+		}
+		lines = append(lines, line)
+	}
+}
+
 // endsListening closes the input, after which nothing may come but the results of
 // what listens, under these ids.
 func (c *client) endsListening(ids ...string) {
@@ -107,6 +128,36 @@ func TestWhoListensHearsWhatItHasAskedFor(t *testing.T) {
 	wantError(t, c.ask(modernRequest("1", "subscriptions/listen", `"notifications":{"toolsListChanged":"yes"}`)), "1", -32602)
 	wantError(t, c.ask(modernRequest("1", "subscriptions/listen", ``)), "1", -32602)
 	c.endsListening(big, `"b"`)
+}
+
+// From within a call, by a program, and from a process that the script has left
+// running.
+func TestAScriptTellsOfItsResources(t *testing.T) {
+	c := offersWith(t, `
+cd -- "${BASH_SOURCE[0]%/*}"
+{ until [[ -e changed ]]; do sleep 0.01; done; mcp_resource_updated x://files/ada; } >/dev/null 2>&1 &
+tool_x() { mcp_resource_updated x://text; mcp_resource_updated x://unknown; mcp_resource_updated; }
+tool_program() { "$CONCH_BIN" tool resource-updated x://text; }
+tool_flood() { local i; for ((i = 0; i < 5000; i++)); do mcp_resource_updated x://text; done; }
+`)
+	c.replace("tools.json", `{"tools":[{"name":"x","inputSchema":{"type":"object"}},{"name":"program","inputSchema":{"type":"object"}},{"name":"flood","inputSchema":{"type":"object"}}]}`)
+	c.listening(`"l"`, `{"resourceSubscriptions":["x://text","x://files/ada"]}`, `{"resourceSubscriptions":["x://text","x://files/ada"]}`)
+	text := told("resources/updated", `"l"`, `"uri":"x://text"`)
+	for _, tool := range []string{"x", "program"} {
+		c.send(modernRequest("1", "tools/call", `"name":"`+tool+`","arguments":{}`))
+		if got := c.linesUntil(isReply, text); len(got) == 0 && c.line() != text {
+			t.Errorf("%s has changed a resource, and nobody was told", tool)
+		}
+	}
+	c.send(modernRequest("2", "tools/call", `"name":"flood","arguments":{}`))
+	during := c.linesUntil(isReply, text)
+	// The last change is told, and comes before what changes now.
+	c.replace("changed", "")
+	after := c.linesUntil(isTold(told("resources/updated", `"l"`, `"uri":"x://files/ada"`)), text)
+	if n := len(during) + len(after); n < 1 || n > 1000 {
+		t.Errorf("a resource that changed 5000 times was told of %d times", n)
+	}
+	c.endsListening(`"l"`)
 }
 
 func TestAnIDIsFreeAgainOnceNobodyListensUnderIt(t *testing.T) {

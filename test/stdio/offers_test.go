@@ -40,7 +40,13 @@ const offersPrompts = `{"prompts":[
 // offers starts a server with resources and prompts.
 func offers(t testing.TB, flags ...string) *client {
 	t.Helper()
-	script := harness.Script(t, offersScript, `{"tools":[{"name":"x","inputSchema":{"type":"object"}}]}`, `{}`)
+	return offersWith(t, "", flags...)
+}
+
+// offersWith is offers with more in its script.
+func offersWith(t testing.TB, more string, flags ...string) *client {
+	t.Helper()
+	script := harness.Script(t, offersScript+more, `{"tools":[{"name":"x","inputSchema":{"type":"object"}}]}`, `{}`)
 	c := &client{t, &connection{dir: strings.TrimSuffix(script, "/server.sh")}}
 	c.replace("resources.json", offersResources)
 	c.replace("prompts.json", offersPrompts)

@@ -1,6 +1,8 @@
 package talk_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -256,7 +258,10 @@ print(out.stdout.decode().strip())
 PYTHON
 }
 tool_wrong() {
-  for args in 'progress x' 'progress' 'log info l {' 'emit what x' 'emit image /nonexistent' 'elicit form x {' 'elicit what x' 'elicit choice x' 'nonsense'; do
+  for args in 'progress x' 'progress' 'log info l {' 'emit what x' 'emit image /nonexistent' 'elicit form x {' 'elicit what x' 'elicit choice x' 'nonsense' \
+    'emit json {' 'emit link x:' 'emit resource' 'emit text x --priority y' 'result' 'result maybe {}' 'result success {' 'error x' 'error x y --data {' \
+    'fail' 'fail x y' 'fail 0 y' 'fail -1' 'fail -1 x {' 'fail -1 x' 'fail-invalid-args' 'fail-invalid-args x {' 'resource-updated' \
+    'args-int' 'args-int x --min y' 'args-require' 'args-bool x y'; do
     "$CONCH_BIN" tool $args >/dev/null 2>&1 && echo "$args has worked"
   done
   echo done
@@ -286,4 +291,85 @@ tool_wrong() {
 			t.Errorf("Python tells %.500s", o.told)
 		}
 	})
+}
+
+// What a shell function and the command of the same name make of a call is the
+// same.
+func TestCommandsSayWhatFunctionsSay(t *testing.T) {
+	pairs := []struct{ function, command string }{
+		{`mcp_emit_text $'a "b"\n<c>\x01 é'`, `emit text $'a "b"\n<c>\x01 é'`},
+		{`mcp_emit_text --audience user,assistant --priority 0.5 x`, `emit text --audience user,assistant --priority 0.5 x`},
+		{`mcp_emit_text x`, `emit text < <(printf x)`},
+		{`mcp_emit_json '{"b":[1, 2e1],"a":"<"}'`, `emit json '{"b":[1, 2e1],"a":"<"}'`},
+		{`mcp_emit_link x:1 one text/plain 'the first'`, `emit link x:1 one text/plain 'the first'`},
+		{`mcp_emit_link --priority 1 x:1 one`, `emit link --priority 1 x:1 one`},
+		{`mcp_emit_resource x:1 - text/x <<<1`, `emit resource x:1 - text/x <<<1`},
+		{`mcp_result_success '{"n":1}'`, `result success '{"n":1}'`},
+		{`mcp_result_error '"why"'`, `result error - <<<'"why"'`},
+		{`mcp_error not_found 'no "x"' --hint 'look' --data '[1]'`, `error not_found 'no "x"' --hint 'look' --data '[1]'`},
+		{`mcp_error not_found none`, `error not_found none`},
+		{`mcp_fail -32001 'went "wrong"' '{"a":1}'`, `fail -32001 'went "wrong"' '{"a":1}'`},
+		{`mcp_fail 7 wrong`, `fail 7 wrong`},
+		{`mcp_fail_invalid_args 'no n' '[2]'`, `fail-invalid-args 'no n' '[2]'`},
+		{`mcp_args_raw | wc -c`, `args-raw | tr -d '\n' | wc -c`},
+		{`mcp_args_get .o.k,.s`, `args-get .o.k,.s`},
+		{`mcp_args_get '.long | length'`, `args-get '.long | length'`},
+		{`mcp_meta_get '.["x/y"]'`, `meta-get '.["x/y"]'`},
+		{`mcp_args_require s`, `args-require s`},
+		{`mcp_args_require .o.k`, `args-require .o.k`},
+		{`mcp_args_require e`, `args-require e 2>/dev/null`},
+		{`mcp_args_require z 'name it'`, `args-require z 'name it' 2>/dev/null`},
+		{`mcp_args_bool t`, `args-bool t`},
+		{`mcp_args_bool q --default false`, `args-bool q --default false`},
+		{`mcp_args_bool s`, `args-bool s 2>/dev/null`},
+		{`mcp_args_int n --min 1 --max 5`, `args-int n --min 1 --max 5`},
+		{`mcp_args_int n --min 6`, `args-int n --min 6 2>/dev/null`},
+		{`mcp_args_int n --max -4`, `args-int n --max -4 2>/dev/null`},
+		{`mcp_args_int q --default 7`, `args-int q --default 7`},
+		{`mcp_args_int q`, `args-int q 2>/dev/null`},
+		{`mcp_args_int dot`, `args-int dot`},
+		{`mcp_args_int exp`, `args-int exp`},
+		{`mcp_args_int half`, `args-int half 2>/dev/null`},
+		{`mcp_args_int most`, `args-int most`},
+		{`mcp_args_int more`, `args-int more 2>/dev/null`},
+	}
+	var script strings.Builder
+	for i, p := range pairs {
+		fmt.Fprintf(&script, "tool_function%d() { %s; }\ntool_command%d() { \"$CONCH_BIN\" tool %s; }\n", i, p.function, i, p.command)
+	}
+	const arguments = `{"s":"a b","e":"","z":null,"o":{"k":"v"},"t":true,"n":5,"dot":2.0,"exp":2e1,"half":1.5,"most":9223372036854775807,"more":9223372036854775808,"long":"`
+	long := strings.Repeat("x", 300_000)
+	c := fixture{script: script.String()}.serve(t, ways[0])
+	for i, p := range pairs {
+		said := map[string]string{}
+		for _, of := range []string{"function", "command"} {
+			o := c.call(ask{tool: fmt.Sprint(of, i), args: arguments + long + `"}`})
+			said[of] = canonical(t, o.Result)
+			if o.Error != nil {
+				said[of] = fmt.Sprint(o.Error.Code, o.Error.Message, canonical(t, o.Error.Data))
+			}
+		}
+		if said["function"] != said["command"] {
+			t.Errorf("%s makes %s\nconch tool %s makes %s", p.function, said["function"], p.command, said["command"])
+		}
+	}
+}
+
+// canonical is JSON with the members of its objects in order.
+func canonical(t *testing.T, text json.RawMessage) string {
+	t.Helper()
+	if text == nil {
+		return ""
+	}
+	var value any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&value); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	sorted, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(sorted)
 }

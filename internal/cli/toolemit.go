@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/conch-mcp/conch/internal/talkback"
+)
+
+// newToolEmit adds to the call's result.
+func newToolEmit() *cobra.Command {
+	var audience []string
+	var priority float64
+	cmd := &cobra.Command{
+		Use:   "emit KIND [ARG...]",
+		Short: "Add a text, a picture, a sound, a resource or a link to the result",
+		Long: `Emit adds an item to the call's result, behind those that are there.
+
+KIND      ARG
+  text      [TEXT]
+  json      [JSON], which is the result's structured content as well
+  image     FILE [MIME]
+  audio     FILE [MIME]
+  resource  URI [FILE] [MIME]
+  link      URI NAME [MIME [DESCRIPTION]]
+
+A TEXT, JSON or FILE that is left out, or is -, is read from standard input.`,
+		Args: atLeast(1, "name the KIND"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			item, err := contentItem(cmd, args[0], args[1:])
+			if err != nil {
+				return &exitError{1, err}
+			}
+			annotations := map[string]any{}
+			if len(audience) > 0 {
+				annotations["audience"] = audience
+			}
+			if cmd.Flags().Changed("priority") {
+				annotations["priority"] = priority
+			}
+			if len(annotations) > 0 {
+				item["annotations"] = annotations
+			}
+			if err := say(talkback.Emit, item); err != nil || args[0] != "json" {
+				return err
+			}
+			return say(talkback.Structured, json.RawMessage(item["text"].(string)))
+		},
+	}
+	cmd.Flags().StringSliceVar(&audience, "audience", nil, "whom it is for: user, assistant or both")
+	cmd.Flags().Float64Var(&priority, "priority", 0, "how much it matters, from 0 to 1")
+	return cmd
+}
+
+// contentItem makes a content item of a command's arguments.
+func contentItem(cmd *cobra.Command, kind string, args []string) (map[string]any, error) {
+	switch kind {
+	case "text":
+		text, err := argument(cmd, args, 0)
+		return map[string]any{"type": "text", "text": strings.ToValidUTF8(text, "\uFFFD")}, err
+	case "json":
+		text, err := jsonArgument(cmd, args, 0)
+		return map[string]any{"type": "text", "text": string(text)}, err
+	case "image", "audio":
+		data, file, err := fileArgument(cmd, args, 0)
+		return map[string]any{"type": kind, "data": base64.StdEncoding.EncodeToString(data), "mimeType": mimeOf(file, data, args[min(1, len(args)):])}, err
+	case "resource":
+		return resourceItem(cmd, args)
+	case "link":
+		return linkItem(args)
+	}
+	return nil, fmt.Errorf("there is nothing called %q to emit; there are text, json, image, audio, resource and link", kind)
+}
+
+// resourceItem embeds a file.
+func resourceItem(cmd *cobra.Command, args []string) (map[string]any, error) {
+	if len(args) == 0 {
+		return nil, errors.New("name the URI of the resource")
+	}
+	data, file, err := fileArgument(cmd, args, 1)
+	if err != nil {
+		return nil, err
+	}
+	resource := map[string]any{"uri": args[0], "mimeType": mimeOf(file, data, args[min(2, len(args)):])}
+	if utf8.Valid(data) {
+		resource["text"] = string(data)
+	} else {
+		resource["blob"] = base64.StdEncoding.EncodeToString(data)
+	}
+	return map[string]any{"type": "resource", "resource": resource}, nil
+}
+
+// linkItem tells of a resource without embedding it.
+func linkItem(args []string) (map[string]any, error) {
+	if len(args) < 2 {
+		return nil, errors.New("name the URI and the NAME of the resource")
+	}
+	item := map[string]any{"type": "resource_link"}
+	for i, member := range []string{"uri", "name", "mimeType", "description"} {
+		if i < len(args) && args[i] != "" {
+			item[member] = args[i]
+		}
+	}
+	return item, nil
+}
+
+// argument is the nth argument, or what standard input holds where that is left
+// out or -.
+func argument(cmd *cobra.Command, args []string, n int) (string, error) {
+	if n < len(args) && args[n] != "-" {
+		return args[n], nil
+	}
+	text, err := readInput(cmd)
+	return string(text), err
+}
+
+// jsonArgument is an argument that has to be one JSON document.
+func jsonArgument(cmd *cobra.Command, args []string, n int) (json.RawMessage, error) {
+	text, err := argument(cmd, args, n)
+	if err == nil && !json.Valid([]byte(text)) {
+		err = fmt.Errorf("%.40q is not JSON", text)
+	}
+	return json.RawMessage(strings.TrimSpace(text)), err
+}
+
+// fileArgument reads the file that the nth argument names.
+func fileArgument(cmd *cobra.Command, args []string, n int) (data []byte, file string, err error) {
+	if n < len(args) && args[n] != "-" {
+		data, err = os.ReadFile(args[n])
+		return data, args[n], err
+	}
+	data, err = readInput(cmd)
+	return data, "-", err
+}
+
+// mimeOf is the media type that was given, or that the name or the bytes tell.
+func mimeOf(file string, data []byte, given []string) string {
+	if len(given) > 0 {
+		return given[0]
+	}
+	kind := mime.TypeByExtension(filepath.Ext(file))
+	if kind == "" {
+		kind = http.DetectContentType(data)
+	}
+	if kind == "audio/x-wav" || kind == "audio/wave" || kind == "audio/vnd.wave" {
+		return "audio/wav"
+	}
+	kind, _, _ = strings.Cut(kind, ";")
+	return kind
+}
