@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/conch-mcp/conch/internal/message"
 )
 
@@ -58,7 +60,7 @@ func document(text string) json.RawMessage {
 // isContent reports whether a tool's own JSON is an item of content: clients
 // refuse a whole result over one that is none.
 func isContent(item json.RawMessage) bool {
-	if !isObject(item) || !isAnnotated(item) {
+	if !isObject(item) || !isAnnotated(item) || !isTyped(item) {
 		return false
 	}
 	switch message.Text(message.Member(item, "type")) {
@@ -75,6 +77,13 @@ func isContent(item json.RawMessage) bool {
 		return isObject(resource) && haveText(resource, "uri") && (haveText(resource, "text") || haveText(resource, "blob"))
 	}
 	return false
+}
+
+// isTyped reports whether the members that an item may have besides are of their
+// types.
+func isTyped(item json.RawMessage) bool {
+	var result mcp.CallToolResult
+	return json.Unmarshal(slices.Concat([]byte(`{"content":[`), item, []byte(`]}`)), &result) == nil
 }
 
 // haveText reports whether all these members of an object are strings.
