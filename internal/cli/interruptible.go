@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // interruptible is an input whose reading can be made to end.
@@ -22,7 +24,7 @@ type interruptible struct {
 // end a read that waits in the kernel.
 func newInterruptible(in *os.File) *interruptible {
 	i := &interruptible{in: in, over: make(chan struct{})}
-	if in.SetReadDeadline(time.Time{}) == nil {
+	if isPolled(in) {
 		return i
 	}
 	r, w := io.Pipe()
@@ -32,6 +34,19 @@ func newInterruptible(in *os.File) *interruptible {
 		w.CloseWithError(err)
 	}()
 	return i
+}
+
+// isPolled reports whether the poller waits for a file. One whose descriptor was
+// asked for has it still, but waits in the kernel.
+func isPolled(in *os.File) bool {
+	conn, err := in.SyscallConn()
+	if err != nil || in.SetReadDeadline(time.Time{}) != nil {
+		return false
+	}
+	var flags int
+	var failed error
+	err = conn.Control(func(fd uintptr) { flags, failed = unix.FcntlInt(fd, unix.F_GETFL, 0) })
+	return err == nil && failed == nil && flags&unix.O_NONBLOCK != 0
 }
 
 // errInterrupted is what a read of an input that was interrupted returns. It is

@@ -105,6 +105,8 @@ func TestAnInterruptEndsAReadThatWaits(t *testing.T) {
 				_, err := i.Read(buf)
 				read <- err
 			}()
+			// Nothing tells that a read waits in the kernel.
+			time.Sleep(50 * time.Millisecond)
 			i.interrupt()
 			select {
 			case err := <-read:
