@@ -260,7 +260,7 @@ PYTHON
 tool_wrong() {
   for args in 'progress x' 'progress' 'log info l {' 'emit what x' 'emit image /nonexistent' 'elicit form x {' 'elicit what x' 'elicit choice x' 'nonsense' \
     'emit json {' 'emit link x:' 'emit resource' 'emit text x --priority y' 'result' 'result maybe {}' 'result success {' 'error x' 'error x y --data {' \
-    'fail' 'fail x y' 'fail 0 y' 'fail -1' 'fail -1 x {' 'fail -1 x' 'fail-invalid-args' 'fail-invalid-args x {' 'resource-updated' \
+    'fail' 'fail x y' 'fail 0 y' 'fail -1' 'fail -1 x {' 'fail-invalid-args' 'fail-invalid-args x {' 'resource-updated' \
     'args-int' 'args-int x --min y' 'args-require' 'args-bool x y'; do
     "$CONCH_BIN" tool $args >/dev/null 2>&1 && echo "$args has worked"
   done
