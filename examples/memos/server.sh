@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Notes that are kept for as long as the server runs. It is a process of its own,
+# Memos that are kept for as long as the server runs. It is a process of its own,
 # with the drop-in file for bash-mcp-sdk's scripts.
 #
 # shellcheck disable=SC2154 # Conch sets arg_…
@@ -11,51 +11,51 @@ source "$here/../../lib/bash-mcp-sdk/mcpserver_core.sh" || exit
 
 # A call runs in a fork of this shell, and what it sets goes with it. What it
 # leaves to later calls has to be in a file.
-notes=$(mktemp -d)
-trap 'rm -rf "$notes"' EXIT
-touch "$notes/all"
+memos=$(mktemp -d)
+trap 'rm -rf "$memos"' EXIT
+touch "$memos/all"
 
 # Whoever prints takes the files out of this directory.
-spool=${NOTES_SPOOL:-$notes/spool}
+spool=${MEMOS_SPOOL:-$memos/spool}
 mkdir -p "$spool"
 
 # Asked before each call. What it prints is the answer when it refuses.
 mcp_before_tool_call() {
-  [[ ${NOTES_READ_ONLY:-} == 1 && $1 == add ]] || return 0
-  echo 'These notes are read-only (NOTES_READ_ONLY).'
+  [[ ${MEMOS_READ_ONLY:-} == 1 && $1 == add ]] || return 0
+  echo 'These memos are read-only (MEMOS_READ_ONLY).'
   return 1
 }
 
 tool_add() {
-  printf '%s\n' "$arg_text" >>"$notes/all"
+  printf '%s\n' "$arg_text" >>"$memos/all"
   # wc puts blanks before the number on some systems.
-  echo "This is note $(($(wc -l <"$notes/all")))."
+  echo "This is memo $(($(wc -l <"$memos/all")))."
 }
 
 tool_search() {
-  grep -iF -e "$arg_word" "$notes/all" || {
-    echo "No note holds $arg_word."
+  grep -iF -e "$arg_word" "$memos/all" || {
+    echo "No memo holds $arg_word."
     return 1
   }
 }
 
-# Hands the notes to the printer and waits until it has taken them. What is in
+# Hands the memos to the printer and waits until it has taken them. What is in
 # the call's own directory goes with the call. The file in the spool does not,
 # so its name is left where the hook below finds it.
 tool_print() {
-  local file=$spool/notes.$BASHPID end=$((SECONDS + 10))
-  sort "$notes/all" >"$MCP_CALL_TMPDIR/sorted"
+  local file=$spool/memos.$BASHPID end=$((SECONDS + 10))
+  sort "$memos/all" >"$MCP_CALL_TMPDIR/sorted"
   echo "$file" >"$MCP_CALL_TMPDIR/spooled"
   mv "$MCP_CALL_TMPDIR/sorted" "$file"
   while [[ -e $file ]]; do
     ((SECONDS < end)) || {
       rm -f "$file"
-      echo 'The printer did not take the notes within 10 seconds.'
+      echo 'The printer did not take the memos within 10 seconds.'
       return 1
     }
     sleep 0.1
   done
-  echo 'The notes are being printed.'
+  echo 'The memos are being printed.'
 }
 
 # Runs when a call of print is cancelled, or is ended for another reason: nobody
