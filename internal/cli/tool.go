@@ -70,7 +70,7 @@ func newToolLog() *cobra.Command {
 
 func newToolCancelled() *cobra.Command {
 	return &cobra.Command{
-		Use:   "cancelled",
+		Use:   "is-cancelled",
 		Short: "Exit with 0 once the call is being made to end, else with 1",
 		Args:  takes(0, 0),
 		RunE: func(*cobra.Command, []string) error {

@@ -245,7 +245,7 @@ func TestProgramsOfACallSayAsMuch(t *testing.T) {
 	script := `
 tool_sh() {
   sh -c '"$CONCH_BIN" tool progress 1 "from sh" 2; "$CONCH_BIN" tool log warning unit "{\"a\":1}"
-    "$CONCH_BIN" tool emit resource x: - text/plain <"$0"; "$CONCH_BIN" tool cancelled; echo "status $?"' <(printf text)
+    "$CONCH_BIN" tool emit resource x: - text/plain <"$0"; "$CONCH_BIN" tool is-cancelled; echo "status $?"' <(printf text)
 }
 tool_python() {
   python3 - <<'PYTHON'
