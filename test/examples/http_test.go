@@ -64,6 +64,11 @@ func (c asked) post(ctx context.Context, url string, id int) (string, error) {
 		return "", err
 	}
 	defer response.Body.Close()
+	return message(response)
+}
+
+// message is the message that answers a request.
+func message(response *http.Response) (string, error) {
 	if strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
 		return lastEvent(response.Body)
 	}
