@@ -117,6 +117,9 @@ type Call struct {
 	// Slot is for a call that may have to wait for something, and is not to be in
 	// the way of others meanwhile; nil for any other.
 	Slot *Slot
+	// Failed tells whether a call that ended well has failed by what it said; nil
+	// for one that cannot.
+	Failed func(Outcome) bool
 	// Clock is for a call whose time is not simply Limits.Timeout; nil for any
 	// other.
 	Clock *Clock

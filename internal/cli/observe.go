@@ -41,6 +41,9 @@ func (o *observer) run(next runCall) runCall {
 		c.Trace = shell.Trace(span.Carrier())
 		outcome, err := next(ctx, c)
 		word := outcomeWord(ctx, outcome, err)
+		if word == telemetry.OutcomeOK && c.Failed != nil && c.Failed(outcome) {
+			word = telemetry.OutcomeError
+		}
 		span.End(word, word != telemetry.OutcomeOK)
 		o.metrics.Call(tool, word, time.Since(start))
 		return outcome, err

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -54,6 +56,9 @@ func newToolProgress() *cobra.Command {
 	}
 }
 
+// logLevels are those of MCP ("Logging").
+var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
 func newToolLog() *cobra.Command {
 	return &cobra.Command{
 		Use:   "log LEVEL LOGGER JSON",
@@ -63,7 +68,14 @@ func newToolLog() *cobra.Command {
 			if !json.Valid([]byte(args[2])) {
 				return errors.New("what is logged must be JSON")
 			}
-			return say(talkback.Log, map[string]any{"level": args[0], "logger": args[1], "data": json.RawMessage(args[2])})
+			level := args[0]
+			if level == "warn" {
+				level = "warning"
+			}
+			if !slices.Contains(logLevels, level) {
+				return fmt.Errorf("there is no level %q; there are %s", args[0], strings.Join(logLevels, ", "))
+			}
+			return say(talkback.Log, map[string]string{"level": level, "logger": args[1], "json": args[2]})
 		},
 	}
 }

@@ -126,19 +126,30 @@ func newToolSample() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			content := message.Member(result, "content")
-			if message.Text(message.Member(content, "type")) == "text" {
-				fmt.Fprintln(cmd.OutOrStdout(), message.Text(message.Member(content, "text")))
-				return nil
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s\n", content)
-			return nil
+			return printLine(cmd, modelText(message.Member(result, "content")))
 		},
 	}
 	cmd.Flags().StringVar(&key, "key", "", "the name of the question, where the client is to tell it apart")
 	cmd.Flags().StringVar(&system, "system", "", "what the model is told beforehand")
 	cmd.Flags().IntVar(&maxTokens, "max-tokens", 1000, "how long the answer may be")
 	return cmd
+}
+
+// modelText is the text of what a model answered, or, where it is not all text, its
+// JSON.
+func modelText(content json.RawMessage) string {
+	blocks, many := message.Elements(content)
+	if !many {
+		blocks = []json.RawMessage{content}
+	}
+	text := ""
+	for _, block := range blocks {
+		if message.Text(message.Member(block, "type")) != "text" {
+			return string(content)
+		}
+		text += message.Text(message.Member(block, "text"))
+	}
+	return text
 }
 
 func askClient(cmd *cobra.Command, key, method string, params any) error {
@@ -173,5 +184,9 @@ func askFully(key, method string, params any) (json.RawMessage, error) {
 	if message.Member(answer, "result") != nil {
 		return answer, nil
 	}
-	return nil, &exitError{1, errors.New(message.Text(message.Member(answer, "error")))}
+	status := 1
+	if string(message.Member(answer, "status")) == "2" {
+		status = 2
+	}
+	return nil, &exitError{status, errors.New(message.Text(message.Member(answer, "error")))}
 }

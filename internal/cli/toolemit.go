@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -34,7 +35,8 @@ KIND      ARG
   resource  URI [FILE] [MIME]
   link      URI NAME [MIME [DESCRIPTION]]
 
-A TEXT, JSON or FILE that is left out, or is -, is read from standard input.`,
+A TEXT, a JSON or the FILE of a resource that is left out is read from standard
+input, and so is whatever is -.`,
 		Args: atLeast(1, "name the KIND"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			item, err := contentItem(cmd, args[0], args[1:])
@@ -42,6 +44,12 @@ A TEXT, JSON or FILE that is left out, or is -, is read from standard input.`,
 				return &exitError{1, err}
 			}
 			annotations := map[string]any{}
+			if slices.ContainsFunc(audience, func(who string) bool { return who != "user" && who != "assistant" }) {
+				return errors.New("--audience is user, assistant or both with a comma")
+			}
+			if priority < 0 || priority > 1 {
+				return errors.New("--priority is a number from 0 to 1")
+			}
 			if len(audience) > 0 {
 				annotations["audience"] = audience
 			}
@@ -51,10 +59,10 @@ A TEXT, JSON or FILE that is left out, or is -, is read from standard input.`,
 			if len(annotations) > 0 {
 				item["annotations"] = annotations
 			}
-			if err := say(talkback.Emit, item); err != nil || args[0] != "json" {
-				return err
+			if args[0] == "json" {
+				return say(talkback.Document, item)
 			}
-			return say(talkback.Structured, json.RawMessage(item["text"].(string)))
+			return say(talkback.Emit, item)
 		},
 	}
 	cmd.Flags().StringSliceVar(&audience, "audience", nil, "whom it is for: user, assistant or both")
@@ -72,14 +80,29 @@ func contentItem(cmd *cobra.Command, kind string, args []string) (map[string]any
 		text, err := jsonArgument(cmd, args, 0)
 		return map[string]any{"type": "text", "text": string(text)}, err
 	case "image", "audio":
-		data, file, err := fileArgument(cmd, args, 0)
-		return map[string]any{"type": kind, "data": base64.StdEncoding.EncodeToString(data), "mimeType": mimeOf(file, data, args[min(1, len(args)):])}, err
+		return mediaItem(cmd, kind, args)
 	case "resource":
 		return resourceItem(cmd, args)
 	case "link":
 		return linkItem(args)
 	}
 	return nil, fmt.Errorf("there is nothing called %q to emit; there are text, json, image, audio, resource and link", kind)
+}
+
+// mediaItem is a picture or a sound.
+func mediaItem(cmd *cobra.Command, kind string, args []string) (map[string]any, error) {
+	if len(args) == 0 || args[0] == "" {
+		return nil, fmt.Errorf("name the file of the %s to emit", kind)
+	}
+	data, file, err := fileArgument(cmd, args, 0)
+	if err != nil {
+		return nil, fmt.Errorf("emit %s: %w", kind, err)
+	}
+	mimeType := mimeOf(file, data, args[1:])
+	if !strings.HasPrefix(mimeType, kind+"/") {
+		return nil, fmt.Errorf("emit %s: %s is of the type %s; name another behind it if that is wrong", kind, file, mimeType)
+	}
+	return map[string]any{"type": kind, "data": base64.StdEncoding.EncodeToString(data), "mimeType": mimeType}, nil
 }
 
 // resourceItem embeds a file.

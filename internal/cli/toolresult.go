@@ -22,19 +22,14 @@ object with success, and result or error, as structured content and as a text.
 JSON that is left out, or is -, is read from standard input.`,
 		Args: takes(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			member, isError := "result", false
-			switch args[0] {
-			case "success":
-			case "error":
-				member, isError = "error", true
-			default:
+			if args[0] != "success" && args[0] != "error" {
 				return fmt.Errorf("a result is success or error, not %q", args[0])
 			}
 			value, err := jsonArgument(cmd, args, 1)
 			if err != nil {
 				return &exitError{1, err}
 			}
-			return sayResult(member, value, isError)
+			return say(talkback.Result, map[string]any{"success": args[0] == "success", "value": string(value)})
 		},
 	}
 }
@@ -42,38 +37,26 @@ JSON that is left out, or is -, is read from standard input.`,
 // newToolError tells a model what went wrong.
 func newToolError() *cobra.Command {
 	var problem struct {
-		Type    string          `json:"type"`
-		Message string          `json:"message"`
-		Hint    string          `json:"hint,omitempty"`
-		Data    json.RawMessage `json:"data,omitempty"`
+		Type    string `json:"type"`
+		Message string `json:"message"`
+		Hint    string `json:"hint,omitempty"`
+		Data    string `json:"data,omitempty"`
 	}
-	var data string
 	cmd := &cobra.Command{
 		Use:   "error TYPE MESSAGE",
 		Short: "Make the result an error that a model can mend",
 		Args:  takes(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			problem.Type, problem.Message, problem.Data = args[0], args[1], json.RawMessage(data)
-			text, err := json.Marshal(problem)
-			if err != nil {
+			problem.Type, problem.Message = args[0], args[1]
+			if problem.Data != "" && !json.Valid([]byte(problem.Data)) {
 				return errors.New("--data must be JSON")
 			}
-			return sayResult("error", text, true)
+			return say(talkback.Problem, problem)
 		},
 	}
 	cmd.Flags().StringVar(&problem.Hint, "hint", "", "what to do about it")
-	cmd.Flags().StringVar(&data, "data", "", "more of it, `JSON`")
+	cmd.Flags().StringVar(&problem.Data, "data", "", "more of it, `JSON`")
 	return cmd
-}
-
-// sayResult makes a result with a value, in the form of mcp-bash's tools.
-func sayResult(member string, value json.RawMessage, isError bool) error {
-	structured := fmt.Sprintf(`{"success":%t,%q:%s}`, !isError, member, value)
-	return say(talkback.Result, map[string]any{
-		"content":           []any{map[string]string{"type": "text", "text": structured}},
-		"structuredContent": json.RawMessage(structured),
-		"isError":           isError,
-	})
 }
 
 // newToolFail ends the call with an error of the protocol. Its arguments are no
@@ -118,7 +101,7 @@ func sayFailure(code int64, args []string) error {
 		if !json.Valid([]byte(args[1])) {
 			return errors.New("DATA must be JSON")
 		}
-		failure["data"] = json.RawMessage(args[1])
+		failure["data"] = args[1]
 	}
 	if err := say(talkback.Fail, failure); err != nil {
 		return err

@@ -101,14 +101,20 @@ func newRootsRequire() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "require KEY",
 		Short: "Print where the path in an argument leads, or end the call",
-		Long: `Require reads the call's arguments, a JSON object, from standard input, and prints
-where the path leads that is in KEY. Where that is in no root, or there is no
+		Long: `Require reads the call's arguments, a JSON object, from standard input, or takes
+those of the call where that has none, and prints where the path leads that is in
+KEY. Where that is in no root, or there is no
 path, it fails with status 1, and the call gets the error -32602.`,
 		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			arguments, err := io.ReadAll(cmd.InOrStdin())
 			if err != nil {
 				return &exitError{1, fmt.Errorf("read the call's arguments: %w", err)}
+			}
+			if len(arguments) == 0 {
+				if arguments, err = givenArguments.text(); err != nil {
+					return err
+				}
 			}
 			set, err := rootsHere()
 			if err != nil {

@@ -58,14 +58,19 @@ func (t *talk) refuse(q question, why string) {
 	t.replyTo(q, text)
 }
 
+// faulty tells the asker that its question is none, which is the author's fault
+// and no client's.
+func faulty(fault string) json.RawMessage {
+	return marshal(map[string]any{"error": fault, "status": 2})
+}
+
 func (t *talk) replyTo(q question, answer json.RawMessage) {
 	if err := q.reply(answer); err != nil {
 		t.call.host.opts.Log.Warn("cannot hand an answer to the call", "tool", t.call.tool.Name, "err", err)
 	}
 }
 
-// attempts is how often a client of an older revision is asked that answers what
-// was not asked.
+// attempts is how often a client is asked that answers what was not asked.
 const attempts = 3
 
 // ask asks the client, or has it asked; t.mu is held.
@@ -75,7 +80,12 @@ func (t *talk) ask(m talkback.Message) bool {
 		return false
 	}
 	c := t.call
-	switch {
+	q, why := q.inRevision(c.revision)
+	switch fault := q.fault(); {
+	case fault != "":
+		t.answering.Go(func() { t.replyTo(q, faulty(fault)) })
+	case why != "":
+		t.answering.Go(func() { t.refuse(q, why) })
 	case q.method == methodRoots && c.life != nil && declares(c.capabilities, methodRoots, nil):
 		t.askRoots(q)
 	case !declares(c.capabilities, q.method, q.params):
@@ -113,6 +123,7 @@ func (t *talk) askClient(q question) (result json.RawMessage, why string) {
 		ctx, cancel = context.WithTimeout(ctx, limit)
 	}
 	defer cancel()
+	defect := ""
 	for range attempts {
 		result, err := t.call.ask(ctx, q.method, q.params)
 		switch {
@@ -121,11 +132,17 @@ func (t *talk) askClient(q question) (result json.RawMessage, why string) {
 		case err != nil:
 			return nil, err.Error()
 		}
-		if q.isAnsweredBy(result) {
+		if defect = q.defect(result); defect == "" {
 			return result, ""
 		}
 	}
-	return nil, fmt.Sprintf("the client has answered %d times what was not asked", attempts)
+	return nil, t.wrongly(defect)
+}
+
+// wrongly tells of a client that has answered wrong as often as it may.
+func (t *talk) wrongly(defect string) string {
+	t.host.opts.Log.Warn("a client has answered wrong each time it was asked: "+defect, "tool", t.call.tool.Name, "times", attempts)
+	return fmt.Sprintf("the client has answered %d times what was not asked; the last time: %s", attempts, defect)
 }
 
 // beginWaiting notes a question that the call waits for. Whoever waits for a
@@ -152,33 +169,55 @@ func (t *talk) endWaiting() {
 	}
 }
 
-// isAnsweredBy reports whether a client's answer is one: for a form that was
-// accepted, whether its content is what the form asks for.
-func (q question) isAnsweredBy(result json.RawMessage) bool {
+// defect tells why a client's answer is none; "" when it is one: for a form that
+// was accepted, content of the kind that the form asks for.
+func (q question) defect(result json.RawMessage) string {
 	if !isObject(result) {
-		return false
+		return "it is no object"
 	}
 	switch q.method {
 	case methodRoots:
-		_, err := parseRoots(result)
-		return err == nil
+		if _, err := parseRoots(result); err != nil {
+			return err.Error()
+		}
+		return ""
 	case methodSample:
-		return true
+		if !isObject(message.Member(result, "content")) && len(contentBlocks(result)) == 0 {
+			return "it has no content"
+		}
+		return ""
 	}
-	switch message.Text(message.Member(result, "action")) {
+	switch action := message.Text(message.Member(result, "action")); action {
 	case "decline", "cancel":
-		return true
+		return ""
 	case "accept":
+		return q.formDefect(message.Member(result, "content"))
 	default:
-		return false
+		return fmt.Sprintf("its action is none of accept, decline and cancel: %.100q", action)
 	}
+}
+
+// contentBlocks are those of a model's answer that has several.
+func contentBlocks(result json.RawMessage) []json.RawMessage {
+	var blocks []json.RawMessage
+	_ = json.Unmarshal(message.Member(result, "content"), &blocks)
+	return blocks
+}
+
+// formDefect tells why content is not what a form asks for.
+func (q question) formDefect(content json.RawMessage) string {
 	form := message.Member(q.params, "requestedSchema")
 	if form == nil {
-		return true
+		return ""
 	}
 	s, err := schema.Compile(form)
-	content := message.Member(result, "content")
-	return err != nil || content != nil && s.Check(content) == ""
+	switch {
+	case err != nil:
+		return ""
+	case content == nil:
+		return "it has no content"
+	}
+	return ofResult.Replace(s.Check(content))
 }
 
 const (

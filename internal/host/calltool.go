@@ -165,7 +165,7 @@ func (c toolCall) resultOf(ctx context.Context, run func(context.Context, json.R
 	}
 	c.host.opts.Log.Debug("call", "tool", c.tool.Name, "error", isError, "took", time.Since(start))
 	if c.talk != nil {
-		return c.talk.answer(c, text, isError)
+		return c.talk.answer(ctx, c, text, isError)
 	}
 	return c.result(text, isError), nil
 }
@@ -181,6 +181,7 @@ func (c toolCall) function(name string, arguments json.RawMessage) call.Call {
 	if c.talk != nil {
 		asked.Hear, asked.Clock = c.talk.hear, &c.talk.clock
 		c.talk.giveOut(arguments)
+		asked.Failed = func(o call.Outcome) bool { return c.talk.hasFailed(c, clean(o.Output)) }
 	}
 	switch {
 	case c.life != nil:

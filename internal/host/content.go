@@ -12,15 +12,6 @@ import (
 	"github.com/conch-mcp/conch/internal/message"
 )
 
-// completed is a result that the tool has made itself, as its client's revision
-// has results.
-func (c toolCall) completed(result json.RawMessage) json.RawMessage {
-	var items []json.RawMessage
-	_ = json.Unmarshal(message.Member(result, "content"), &items)
-	isError := string(message.Member(result, "isError")) == "true"
-	return c.resultWith(items, message.Member(result, "structuredContent"), isError)
-}
-
 // resultWith is a result of content items.
 func (c toolCall) resultWith(items []json.RawMessage, structured json.RawMessage, isError bool) json.RawMessage {
 	var f fields
@@ -108,15 +99,6 @@ func isAnnotated(item json.RawMessage) bool {
 		return false
 	}
 	return !slices.ContainsFunc(a.Audience, func(who string) bool { return who != "user" && who != "assistant" })
-}
-
-// isResult reports whether a tool's own JSON is the result of a call.
-func isResult(result json.RawMessage) bool {
-	var r struct {
-		Content []json.RawMessage
-		IsError bool
-	}
-	return isObject(result) && json.Unmarshal(result, &r) == nil && !slices.ContainsFunc(r.Content, func(item json.RawMessage) bool { return !isContent(item) })
 }
 
 // presented is content as the client gets it: no longer than it may be, and of

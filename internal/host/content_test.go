@@ -58,9 +58,6 @@ func FuzzContent(f *testing.F) {
 		if !json.Valid([]byte(item)) || !isContent(json.RawMessage(item)) {
 			return
 		}
-		if !isResult(json.RawMessage(`{"content":[` + item + `]}`)) {
-			t.Errorf("a result of %s is none", item)
-		}
 		for _, c := range []toolCall{{modern: true}, {revision: message.Revision20241105}, {revision: message.Revision20250326}, {revision: message.Revision20250618}, {revision: message.Revision20251125}} {
 			known := c.known(json.RawMessage(item))
 			if !isContent(known) {

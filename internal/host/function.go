@@ -25,7 +25,14 @@ const statusNothing = 3
 // result to tell failures in, so that one which fails is an error: for a client,
 // but for those of its context, and errNothing.
 func (h *Host) output(ctx context.Context, what string, c call.Call) ([]byte, error) {
-	outcome, err := h.opts.Run(ctx, c)
+	run := h.runAside
+	if c.Hear != nil {
+		run = h.runHeard
+	}
+	outcome, verdict, err := run(ctx, c)
+	if fault := verdict.fault(what); fault != nil && ctx.Err() == nil {
+		return nil, fault
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -43,6 +43,7 @@ type life struct {
 	slot    *call.Slot
 	pending map[string]question        // put to the client, and not answered
 	answers map[string]json.RawMessage // that the client has given, by the question's key
+	wrong   map[string]int             // how often a question was answered wrong
 	timer   *time.Timer                // while it is parked
 }
 
@@ -126,7 +127,7 @@ func (h *Host) attend(ctx context.Context, c toolCall, what string, asked engine
 func (h *Host) begin(ctx context.Context, c toolCall, run runFunc, answers, responses map[string]json.RawMessage) *life {
 	l := &life{
 		id: rand.Text(), slot: &call.Slot{}, questions: make(chan question, maxQuestions), done: make(chan struct{}),
-		pending: map[string]question{}, answers: map[string]json.RawMessage{},
+		pending: map[string]question{}, answers: map[string]json.RawMessage{}, wrong: map[string]int{},
 	}
 	maps.Copy(l.answers, answers)
 	maps.Copy(l.answers, responses)
@@ -151,13 +152,27 @@ func (h *Host) resume(ctx context.Context, l *life, c toolCall, responses map[st
 	}
 	l.talk.rebind(c)
 	for key, q := range l.pending {
-		if r := responses[key]; r != nil && q.isAnsweredBy(r) {
-			delete(l.pending, key)
-			l.answers[key] = r
-			l.talk.answerWith(q, r)
+		if r := responses[key]; r != nil {
+			l.take(q, r)
 		}
 	}
 	return nil
+}
+
+// take hands a client's answer to whoever has asked. One that is none has the
+// question asked again, unless that was done often enough.
+func (l *life) take(q question, answer json.RawMessage) {
+	defect := q.defect(answer)
+	if defect == "" {
+		delete(l.pending, q.key)
+		l.answers[q.key] = answer
+		l.talk.answerWith(q, answer)
+		return
+	}
+	if l.wrong[q.key]++; l.wrong[q.key] >= attempts {
+		delete(l.pending, q.key)
+		l.talk.refuse(q, l.talk.wrongly(defect))
+	}
 }
 
 // await waits until a call ends, or has something to ask.
@@ -172,7 +187,7 @@ func (h *Host) await(ctx context.Context, l *life, c toolCall, claims seal.Claim
 			l.cancel()
 			return l.result, l.err
 		case q := <-l.questions:
-			if known := l.answers[q.key]; known != nil && q.isAnsweredBy(known) {
+			if known := l.answers[q.key]; known != nil && q.defect(known) == "" {
 				l.talk.answerWith(q, known)
 				continue
 			}

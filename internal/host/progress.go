@@ -55,7 +55,7 @@ func (t *talk) tellProgress(payload json.RawMessage) bool {
 	case len(t.call.token) > 0 && t.isHeard() && t.progress.limit.Allow():
 		t.sendProgress(m)
 	default:
-		if t.held != nil {
+		if t.held != nil && len(t.call.token) > 0 && !t.muted {
 			t.dropped++
 		}
 		t.held = &m

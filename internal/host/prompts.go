@@ -82,8 +82,14 @@ func (h *Host) makePrompt(ctx context.Context, c toolCall, name string, given ma
 	var messages []json.RawMessage
 	if c.talk != nil {
 		c.talk.close()
-		if c.talk.failure != nil {
-			return nil, c.talk.failure
+		if fault := c.talk.verdict.fault("Cannot make the prompt"); fault != nil {
+			return nil, fault
+		}
+		if c.talk.excess != "" {
+			return nil, cannot("Cannot make the prompt", c.talk.excess)
+		}
+		if v := c.talk.verdict; v != nil {
+			messages = append(messages, userMessage(textItem(string(v.structured))))
 		}
 		for _, item := range c.talk.items {
 			messages = append(messages, userMessage(item))

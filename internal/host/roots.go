@@ -132,7 +132,7 @@ func (t *talk) hearRoots(answer json.RawMessage) error {
 }
 
 func (t *talk) judgeRoots(result json.RawMessage) json.RawMessage {
-	// Whether it can be read has been looked at: isAnsweredBy.
+	// Whether it can be read has been looked at: defect.
 	named, _ := parseRoots(result)
 	set, problems := roots.FromClient(named)
 	for _, problem := range problems {

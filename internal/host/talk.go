@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"golang.org/x/time/rate"
 
 	"github.com/conch-mcp/conch/internal/call"
@@ -25,10 +25,9 @@ type talk struct {
 	mu         sync.Mutex        // never held while anything is waited for
 	items      []json.RawMessage // content, in order
 	structured json.RawMessage
-	result     json.RawMessage // the whole result
-	failure    *jsonrpc.Error
+	verdict    *verdict
 	size       int64           // of the content
-	over       bool            // there is more of it than there may be
+	excess     string          // why there is more of it than there may be; "" where there is not
 	asked      map[string]int  // how often each key was asked for
 	given      json.RawMessage // the arguments of what runs
 	roots      rootsAsked
@@ -43,14 +42,15 @@ type talk struct {
 	waiting   int // questions that it waits for
 
 	progress
-	logs    *rate.Limiter
-	muted   bool // its client waits for nothing: it has been asked
-	closed  bool // nothing is told any more
+	logs    map[string]*rate.Limiter // by level
+	muted   bool                     // its client waits for nothing: it has been asked
+	closed  bool                     // nothing is told any more
 	dropped int
 }
 
 // A call may tell of its progress this many times at once, and so many times a
-// second on average; and log as much. More is let go: a flood would drown
+// second on average; and log as much, at each level, so that what many debugging
+// messages are about is not lost among them. More is let go: a flood would drown
 // whoever reads it.
 const (
 	tellingsAtOnce    = 100
@@ -61,7 +61,7 @@ const (
 const maxItems = 10_000
 
 func newTalk(ctx context.Context, h *Host) *talk {
-	t := &talk{host: h, ctx: ctx, logs: newLimiter(), progress: progress{limit: newLimiter()}, asked: map[string]int{}}
+	t := &talk{host: h, ctx: ctx, logs: map[string]*rate.Limiter{}, progress: progress{limit: newLimiter()}, asked: map[string]int{}}
 	t.asking, t.stop = context.WithCancel(ctx)
 	return t
 }
@@ -141,19 +141,13 @@ func (t *talk) hear(m talkback.Message) {
 	case talkback.Log:
 		ok = t.tellLog(m.Payload)
 	case talkback.Emit:
-		if ok = isContent(m.Payload) && len(t.items) < maxItems; ok && t.hasRoom(m.Payload) {
-			t.items = append(t.items, m.Payload)
+		ok = t.emit(m.Payload)
+	case talkback.Document:
+		if ok = t.emit(m.Payload); ok {
+			t.structure(message.Text(message.Member(m.Payload, "text")))
 		}
-	case talkback.Structured:
-		if t.hasRoom(m.Payload) {
-			t.structured = m.Payload
-		}
-	case talkback.Result:
-		if ok = isResult(m.Payload); ok && t.hasRoom(m.Payload) {
-			t.result = m.Payload
-		}
-	case talkback.Fail:
-		ok = t.fail(m.Payload)
+	case talkback.Result, talkback.Problem, talkback.Fail:
+		ok = t.decide(m)
 	case talkback.Ask:
 		ok = t.ask(m)
 	case talkback.Given:
@@ -166,13 +160,53 @@ func (t *talk) hear(m talkback.Message) {
 	}
 }
 
+// emit adds an item to the result.
+func (t *talk) emit(item json.RawMessage) bool {
+	if !isContent(item) {
+		return false
+	}
+	if len(t.items) >= maxItems {
+		t.excess = fmt.Sprintf("its result has more than %d items", maxItems)
+	} else if t.hasRoom(item) {
+		t.items = append(t.items, item)
+	}
+	return true
+}
+
+// structure makes a text the result's structured content.
+func (t *talk) structure(text string) {
+	value, isJSON := asJSON(text)
+	if !isJSON {
+		t.complain("what it gave for its result is not JSON: " + message.Clip(text))
+		return
+	}
+	t.structured = value
+}
+
+// decide has the call's result be what it says.
+func (t *talk) decide(m talkback.Message) bool {
+	v, defect, ok := readVerdict(m)
+	if ok && t.hasRoom(v.structured) {
+		t.verdict = v
+	}
+	if defect != "" {
+		t.complain(defect)
+	}
+	return ok
+}
+
+// complain tells the author what is wrong about what a call said.
+func (t *talk) complain(what string) {
+	t.host.opts.Log.Warn(what, "tool", t.call.tool.Name)
+}
+
 // hasRoom counts what a result is made of. It may be as much as a call may print.
 func (t *talk) hasRoom(part json.RawMessage) bool {
 	t.size += int64(len(part))
 	if most := t.call.host.opts.Limits.MaxOutput; most > 0 && t.size > most {
-		t.over = true
+		t.excess = fmt.Sprintf("its result is longer than %d bytes, the limit set by --max-output", most)
 	}
-	return !t.over
+	return t.excess == ""
 }
 
 // slogLevels are those of the server's log for the levels of MCP.
@@ -181,25 +215,51 @@ var slogLevels = map[string]slog.Level{
 	"error": slog.LevelError, "critical": slog.LevelError, "alert": slog.LevelError, "emergency": slog.LevelError,
 }
 
+// said is what a tool logs.
+type said struct {
+	level, logger string
+	data          json.RawMessage
+}
+
+// readLog reads a log message. What is given for JSON and is none is a text.
+func readLog(payload json.RawMessage) (l said, ok bool) {
+	var p struct {
+		Level, Logger string
+		Text, JSON    *string
+	}
+	if json.Unmarshal(payload, &p) != nil || !slices.Contains(levels, p.Level) || (p.Text == nil) == (p.JSON == nil) {
+		return l, false
+	}
+	l = said{level: p.Level, logger: p.Logger}
+	if p.Text != nil {
+		l.data = marshal(*p.Text)
+	} else {
+		l.data, _ = asJSON(*p.JSON)
+	}
+	return l, true
+}
+
 // tellLog logs, and tells a client that asked for messages of the level.
 func (t *talk) tellLog(payload json.RawMessage) bool {
-	var l struct {
-		Level, Logger string
-		Data          json.RawMessage
-	}
-	if json.Unmarshal(payload, &l) != nil || !slices.Contains(levels, l.Level) || l.Data == nil {
+	l, ok := readLog(payload)
+	if !ok {
 		return false
 	}
-	if !t.logs.Allow() {
-		t.dropped++
-		return true
-	}
 	c := t.call
-	c.host.opts.Log.Log(t.ctx, slogLevels[l.Level], c.tool.Name+" says: "+message.Clip(string(l.Data)), "logger", message.Clip(l.Logger))
+	c.host.opts.Log.Log(t.ctx, slogLevels[l.level], c.tool.Name+" says: "+message.Clip(string(l.data)), "logger", message.Clip(l.logger))
 	if !t.isHeard() {
 		return true
 	}
-	t.tell(func() { t.sendLog(t.ctx, c.log, logMessage{l.Level, l.Logger, l.Data}) })
+	limit := t.logs[l.level]
+	if limit == nil {
+		limit = newLimiter()
+		t.logs[l.level] = limit
+	}
+	if !limit.Allow() {
+		t.dropped++
+		return true
+	}
+	t.tell(func() { t.sendLog(t.ctx, c.log, logMessage{l.level, l.logger, l.data}) })
 	return true
 }
 
@@ -217,25 +277,7 @@ func (t *talk) give(m talkback.Message) bool {
 	if text == nil {
 		text = json.RawMessage(`{}`)
 	}
-	t.answering.Go(func() {
-		if err := m.Reply.Send(json.RawMessage(`{"result":` + string(text) + `}`)); err != nil {
-			t.host.opts.Log.Debug("cannot tell a program what its call was given", "err", err)
-		}
-	})
-	return true
-}
-
-// fail has the call end with an error of the protocol.
-func (t *talk) fail(payload json.RawMessage) bool {
-	var e struct {
-		Code    int64
-		Message string
-		Data    json.RawMessage
-	}
-	if json.Unmarshal(payload, &e) != nil || e.Code == 0 {
-		return false
-	}
-	t.failure = &jsonrpc.Error{Code: e.Code, Message: e.Message, Data: e.Data}
+	t.answering.Go(func() { t.host.reply(m.Reply, "result", text, slog.LevelDebug) })
 	return true
 }
 
@@ -260,36 +302,68 @@ func (t *talk) close() {
 }
 
 // answer makes the result of what the call said and of what it printed.
-func (t *talk) answer(c toolCall, text string, isError bool) (json.RawMessage, error) {
+func (t *talk) answer(ctx context.Context, c toolCall, text string, isError bool) (json.RawMessage, error) {
+	if isError && t.verdict != nil && !t.verdict.isError {
+		// It has failed since.
+		t.verdict = nil
+	}
+	defect := ""
+	if !isError && (t.verdict == nil || !t.verdict.isError) {
+		defect = c.outputDefect(t.structuredContent(c, text))
+	}
+	t.tellEnd(ctx, c, defect)
 	t.close()
 	switch {
-	case t.failure != nil:
-		return nil, t.failure
-	case t.over:
-		return c.result(c.failure(fmt.Sprintf("its result is longer than %d bytes, the limit set by --max-output", c.host.opts.Limits.MaxOutput)), true), nil
-	case t.result != nil && string(message.Member(t.result, "isError")) == "true":
-		return c.completed(t.result), nil
-	case t.result != nil && !isError:
-		if defect := c.outputDefect(message.Member(t.result, "structuredContent")); defect != "" {
-			return c.result(defect, true), nil
-		}
-		return c.completed(t.result), nil
+	case t.verdict != nil && t.verdict.failure != nil:
+		return nil, t.verdict.failure
+	case t.excess != "":
+		return c.result(c.failure(t.excess), true), nil
+	case defect != "":
+		return c.result(c.failure(defect), true), nil
+	case t.verdict != nil:
+		v := t.verdict
+		return c.resultWith([]json.RawMessage{textItem(string(v.structured))}, v.structured, v.isError), nil
 	}
 	items := slices.Clone(t.items)
 	if text != "" || len(items) == 0 {
 		items = append(items, textItem(text))
 	}
-	structured := t.structured
-	if structured == nil && c.tool.OutputSchema != nil {
-		structured = document(text)
-	}
 	if isError {
 		return c.resultWith(items, nil, true), nil
 	}
-	if defect := c.outputDefect(structured); defect != "" {
-		return c.result(defect, true), nil
+	return c.resultWith(items, t.structuredContent(c, text), false), nil
+}
+
+// structuredContent is that of a result that has not failed, nil for none.
+func (t *talk) structuredContent(c toolCall, text string) json.RawMessage {
+	switch {
+	case t.verdict != nil:
+		return t.verdict.structured
+	case t.structured == nil && c.tool.OutputSchema != nil:
+		return document(text)
 	}
-	return c.resultWith(items, structured, false), nil
+	return t.structured
+}
+
+// tellEnd tells of a call that has failed though its function ended well.
+func (t *talk) tellEnd(ctx context.Context, c toolCall, defect string) {
+	switch {
+	case t.excess != "":
+		c.tell(ctx, slog.LevelWarn, "the call failed: "+t.excess)
+	case defect != "":
+		c.tell(ctx, slog.LevelWarn, "the call failed: "+defect)
+	case t.verdict != nil && t.verdict.isError:
+		c.tell(ctx, slog.LevelInfo, "the tool says that it failed")
+	}
+}
+
+// hasFailed reports whether a call whose function ended well has failed all the
+// same, by what it said or by what it printed.
+func (t *talk) hasFailed(c toolCall, text string) bool {
+	if t.verdict != nil && t.verdict.isError || t.excess != "" {
+		return true
+	}
+	return c.outputDefect(t.structuredContent(c, text)) != ""
 }
 
 // outputDefect tells how a result breaks the tool's outputSchema; "" when it does
@@ -299,17 +373,20 @@ func (c toolCall) outputDefect(structured json.RawMessage) string {
 	case c.tool.OutputSchema == nil:
 		return ""
 	case structured == nil:
-		return c.failure("it declares an outputSchema, and printed no JSON document")
+		return "it declares an outputSchema, and printed no JSON document"
 	}
 	s, err := c.host.compiled(c.tools, c.tool).outputSchema(c.tool.OutputSchema)
 	if err != nil {
 		return ""
 	}
 	if defect := s.Check(structured); defect != "" {
-		return c.failure("its result does not match its outputSchema: " + defect)
+		return "its result does not match its outputSchema: " + ofResult.Replace(defect)
 	}
 	return ""
 }
+
+// ofResult has what a schema says of arguments be about a result.
+var ofResult = strings.NewReplacer("Invalid arguments: ", "", "Missing required parameter(s)", "missing member(s)", "Unknown parameter(s)", "unknown member(s)")
 
 func textItem(text string) json.RawMessage {
 	var content fields

@@ -121,6 +121,11 @@ func Unsupported(id ID, requested string, supported []string) *Error {
 	return &Error{Code: CodeUnsupportedVersion, ID: id, Message: "Unsupported protocol version", Data: data}
 }
 
+// EachMember calls f for each member of a valid JSON object, in order.
+func EachMember(object json.RawMessage, f func(name string, value json.RawMessage)) {
+	eachMember(object, func(key string, _ int, value json.RawMessage) { f(key, value) })
+}
+
 // Member returns a member of a JSON object, nil when there is none. Of several
 // the last counts.
 func Member(object json.RawMessage, name string) json.RawMessage {

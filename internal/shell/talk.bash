@@ -34,10 +34,17 @@ _conch_send() {
   builtin printf '\036%s %s %s\n' "$2" "$3" "$_conch_text" 1<>"$1"
 }
 
-# Fails for what is no JSON number, and must not get into a message. $1, for $2.
+# Leaves $1 in _conch_numeral as a JSON number, which has a digit before the point;
+# bc leaves a 0 out there. Fails for what is none, and must not get into a message
+# of $2.
 _conch_number() {
   builtin local _conch_digit='[0123456789]'
-  [[ $1 =~ ^-?(0|[123456789]$_conch_digit*)(\.$_conch_digit+)?([eE][-+]?$_conch_digit+)?$ ]] || {
+  _conch_numeral=$1
+  case $1 in
+    .*) _conch_numeral=0$1 ;;
+    -.*) _conch_numeral=-0${1#-} ;;
+  esac
+  [[ $_conch_numeral =~ ^-?(0|[123456789]$_conch_digit*)(\.$_conch_digit+)?([eE][-+]?$_conch_digit+)?$ ]] || {
     builtin printf '%s: %s is no number\n' "$2" "$1" >&2
     builtin return 2
   }
@@ -78,42 +85,45 @@ _conch_quote_controls() {
   done
 }
 
-# Sets _conch_line to the JSON document $1 without line breaks, which are white
-# space there.
-_conch_document() { _conch_line=${1//$'\n'/ }; }
+# Whether what a tool gives for JSON is some the host finds out: it gets it as a
+# text, since a message must not fall by what it is about.
 
 # --- While it goes on -------------------------------------------------------
 
 # Tells the client how far the call is. $1: a number, $2: a message, $3: the
 # number it ends with.
 mcp_progress() {
-  builtin local _conch_json _conch_total=''
+  builtin local _conch_json _conch_numeral _conch_told
   _conch_number "${1-}" mcp_progress || builtin return
+  _conch_told="\"progress\":$_conch_numeral"
   if [[ -n ${3-} ]]; then
     _conch_number "$3" mcp_progress || builtin return
-    _conch_total=",\"total\":$3"
+    _conch_told+=",\"total\":$_conch_numeral"
   fi
   _conch_quote "${2-}"
-  _conch_say progress "{\"progress\":$1$_conch_total,\"message\":$_conch_json}"
+  _conch_say progress "{$_conch_told,\"message\":$_conch_json}"
 }
 
 # Logs, and tells a client that asked for messages of the level. $1: debug, info,
-# notice, warning, error, critical, alert or emergency, $2: the logger, $3: JSON.
-mcp_log() { _conch_log "$@"; }
+# notice, warning, error, critical, alert or emergency, $2: the logger, $3: JSON,
+# or else a text.
+mcp_log() { _conch_log "${1-}" "${2-}" json "${3-}"; }
 
+# $1: the level, $2: the logger, $3: whether the next is json or text, $4: it.
 _conch_log() {
-  builtin local _conch_json _conch_level _conch_line
-  case ${1-} in
+  builtin local _conch_json _conch_level _conch_logger
+  case $1 in
     debug | info | notice | warning | error | critical | alert | emergency) _conch_level=$1 ;;
     warn) _conch_level=warning ;;
     *)
-      builtin printf 'mcp_log: there is no level %s\n' "${1-}" >&2
+      builtin printf 'mcp_log: there is no level %s\n' "$1" >&2
       builtin return 2
       ;;
   esac
-  _conch_quote "${2-}"
-  _conch_document "${3-}"
-  _conch_say log "{\"level\":\"$_conch_level\",\"logger\":$_conch_json,\"data\":$_conch_line}"
+  _conch_quote "$2"
+  _conch_logger=$_conch_json
+  _conch_quote "$4"
+  _conch_say log "{\"level\":\"$_conch_level\",\"logger\":$_conch_logger,\"$3\":$_conch_json}"
 }
 
 # [LOGGER] MESSAGE
@@ -124,13 +134,10 @@ mcp_log_error() { _conch_log_text error "$@"; }
 
 # $1: the level, $2: the logger, unless it is the message, $3: the message.
 _conch_log_text() {
-  builtin local _conch_json
   if (($# > 2)); then
-    _conch_quote "$3"
-    _conch_log "$1" "$2" "$_conch_json"
+    _conch_log "$1" "$2" text "$3"
   else
-    _conch_quote "${2-}"
-    _conch_log "$1" script "$_conch_json"
+    _conch_log "$1" script text "${2-}"
   fi
 }
 
@@ -141,6 +148,10 @@ mcp_is_cancelled() { [[ -n ${CONCH_TALK-} && -e $CONCH_TALK.cancelled ]]; }
 # within calls: the script may watch something in the background. $1: URI
 mcp_resource_updated() {
   builtin local _conch_json
+  [[ -n ${1-} ]] || {
+    builtin printf 'mcp_resource_updated takes a URI\n' >&2
+    builtin return 2
+  }
   [[ -p ${CONCH_UPDATES-} ]] || builtin return 0
   _conch_quote "${1-}"
   _conch_send "$CONCH_UPDATES" server updated "{\"uri\":$_conch_json}" 2>/dev/null
@@ -149,51 +160,69 @@ mcp_resource_updated() {
 # --- The result -------------------------------------------------------------
 
 # Takes --audience user|assistant[,…] and --priority 0…1 off the front of the
-# arguments: what comes behind may look the same.
+# arguments: what comes behind, or behind --, may look the same. $1: the function.
 # Leaves the others in _conch_rest, and in _conch_annotations a member with a
 # comma before it, or nothing.
 _conch_take_annotations() {
-  builtin local _conch_audience='' _conch_priority=''
+  builtin local _conch_audience='' _conch_priority='' _conch_name="$1"
   _conch_rest=() _conch_annotations=''
+  builtin shift
   while (($# > 1)); do
     case $1 in
-      --audience) _conch_audience=${2-} && _conch_audience=\"${_conch_audience//,/\",\"}\" ;;
-      --priority) _conch_number "${2-}" --priority && _conch_priority=$2 ;;
+      --audience) _conch_audience=\"${2//,/\",\"}\" ;;
+      --priority) _conch_priority=$2 ;;
       *) builtin break ;;
     esac
     builtin shift 2
   done
+  [[ ${1-} != -- ]] || builtin shift
+  _conch_check_annotations || builtin return 2
   _conch_rest=("$@")
   [[ -z $_conch_audience ]] || _conch_annotations="\"audience\":[$_conch_audience]"
   [[ -z $_conch_priority ]] || _conch_annotations+="${_conch_annotations:+,}\"priority\":$_conch_priority"
   [[ -z $_conch_annotations ]] || _conch_annotations=",\"annotations\":{$_conch_annotations}"
 }
 
-# Adds a text to the result. [--audience …] [--priority …] TEXT
-mcp_emit_text() {
-  builtin local _conch_json _conch_annotations
-  builtin local -a _conch_rest
-  _conch_take_annotations "$@"
-  _conch_quote "${_conch_rest[0]-}"
-  _conch_say emit "{\"type\":\"text\",\"text\":$_conch_json$_conch_annotations}"
+# A client would refuse the whole result over one that is none.
+_conch_check_annotations() {
+  case $_conch_audience in
+    '' | '"user"' | '"assistant"' | '"user","assistant"' | '"assistant","user"') ;;
+    *)
+      builtin printf '%s: --audience is user, assistant or both with a comma, not %s\n' "$_conch_name" "${_conch_audience//\"/}" >&2
+      builtin return 2
+      ;;
+  esac
+  case $_conch_priority in
+    0. | 0.*[!0123456789]*) ;;
+    '' | 0 | 1 | 1.0 | 0.*) builtin return 0 ;;
+  esac
+  builtin printf '%s: --priority is a number from 0 to 1, not %s\n' "$_conch_name" "$_conch_priority" >&2
+  builtin return 2
 }
 
+# Adds a text to the result. [--audience …] [--priority …] TEXT
+mcp_emit_text() { _conch_emit_text mcp_emit_text emit "$@"; }
+
 # Makes a JSON document the result's structured content, and adds it as a text.
-mcp_emit_json() {
-  builtin local _conch_json _conch_annotations _conch_line
+mcp_emit_json() { _conch_emit_text mcp_emit_json json "$@"; }
+
+_conch_emit_text() {
+  builtin local _conch_json _conch_annotations _conch_kind_said="$2"
   builtin local -a _conch_rest
-  _conch_take_annotations "$@"
+  _conch_take_annotations "$1" "${@:3}" || builtin return
   _conch_quote "${_conch_rest[0]-}"
-  _conch_say emit "{\"type\":\"text\",\"text\":$_conch_json$_conch_annotations}"
-  _conch_document "${_conch_rest[0]-}"
-  _conch_say structured "$_conch_line"
+  _conch_say "$_conch_kind_said" "{\"type\":\"text\",\"text\":$_conch_json$_conch_annotations}"
 }
 
 # Adds a link to a resource. [--audience …] [--priority …] URI NAME [MIME [DESCRIPTION]]
 mcp_emit_link() {
   builtin local _conch_json _conch_annotations _conch_item
   builtin local -a _conch_rest
-  _conch_take_annotations "$@"
+  _conch_take_annotations mcp_emit_link "$@" || builtin return
+  [[ -n ${_conch_rest[0]-} && -n ${_conch_rest[1]-} ]] || {
+    builtin printf 'mcp_emit_link takes a URI and a NAME\n' >&2
+    builtin return 2
+  }
   _conch_quote "${_conch_rest[0]-}" && _conch_item="\"uri\":$_conch_json"
   _conch_quote "${_conch_rest[1]-}" && _conch_item+=",\"name\":$_conch_json"
   if [[ -n ${_conch_rest[2]-} ]]; then
@@ -214,41 +243,38 @@ mcp_emit_resource() { _conch_tool emit resource "$@"; } # URI [FILE] [MIME]
 _conch_tool() { "$_conch_binary" tool "$@"; }
 
 # Makes the result {"success":true,"result":JSON}, and a text of it.
-mcp_result_success() {
-  builtin local _conch_line
-  _conch_document "${1-}"
-  _conch_result "{\"success\":true,\"result\":$_conch_line}" false
-}
+mcp_result_success() { _conch_result true "${1-}"; }
 
 # Makes the result {"success":false,"error":JSON}.
-mcp_result_error() {
-  builtin local _conch_line
-  _conch_document "${1-}"
-  _conch_result "{\"success\":false,\"error\":$_conch_line}" true
-}
+mcp_result_error() { _conch_result false "${1-}"; }
 
-# $1: structured content, $2: whether it is an error.
 _conch_result() {
   builtin local _conch_json
-  _conch_quote "$1"
-  _conch_say result "{\"content\":[{\"type\":\"text\",\"text\":$_conch_json}],\"structuredContent\":$1,\"isError\":$2}"
+  _conch_quote "$2"
+  _conch_say result "{\"success\":$1,\"value\":$_conch_json}"
 }
 
 # Says what went wrong so that a model can mend it. TYPE MESSAGE [--hint TEXT]
 # [--data JSON]
 mcp_error() {
-  builtin local _conch_json _conch_line _conch_error
+  builtin local _conch_json _conch_error _conch_status=0
   _conch_quote "${1-}" && _conch_error="\"type\":$_conch_json"
   _conch_quote "${2-}" && _conch_error+=",\"message\":$_conch_json"
   builtin shift $(($# > 1 ? 2 : $#))
-  while (($# > 1)); do
+  while (($#)); do
+    _conch_quote "${2-}"
     case $1 in
-      --hint) _conch_quote "$2" && _conch_error+=",\"hint\":$_conch_json" ;;
-      --data) _conch_document "$2" && _conch_error+=",\"data\":$_conch_line" ;;
+      --hint) _conch_error+=",\"hint\":$_conch_json" ;;
+      --data) _conch_error+=",\"data\":$_conch_json" ;;
+      *)
+        builtin printf 'mcp_error: there is no option %s; there are --hint and --data\n' "$1" >&2
+        _conch_status=2
+        ;;
     esac
-    builtin shift 2
+    builtin shift $(($# > 1 ? 2 : 1))
   done
-  _conch_result "{\"success\":false,\"error\":{$_conch_error}}" true
+  _conch_say problem "{$_conch_error}"
+  builtin return "$_conch_status"
 }
 
 # Ends the call with an error of the protocol. CODE MESSAGE [DATA]
@@ -258,14 +284,18 @@ mcp_fail() { _conch_fail "$@"; }
 mcp_fail_invalid_args() { _conch_fail -32602 "$@"; }
 
 _conch_fail() {
-  builtin local _conch_json _conch_line _conch_data=''
-  _conch_number "${1-}" mcp_fail || builtin exit 1
+  builtin local _conch_json _conch_failure _conch_code="${1-}"
+  [[ $_conch_code =~ ^-?[123456789][0123456789]{0,8}$ ]] || {
+    builtin printf 'mcp_fail: %s is no code of an error; it is an integer other than 0\n' "$_conch_code" >&2
+    _conch_code=-32603
+  }
   _conch_quote "${2-}"
+  _conch_failure="\"code\":$_conch_code,\"message\":$_conch_json"
   if [[ -n ${3-} ]]; then
-    _conch_document "$3"
-    _conch_data=",\"data\":$_conch_line"
+    _conch_quote "$3"
+    _conch_failure+=",\"data\":$_conch_json"
   fi
-  _conch_say fail "{\"code\":$1,\"message\":$_conch_json$_conch_data}"
+  _conch_say fail "{$_conch_failure}"
   builtin exit 1
 }
 

@@ -26,17 +26,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kinds of messages.
+// Kinds of messages, and their payloads: S is a string, N a number, B true or
+// false, and JSON a string that is to hold a document, which nobody has checked.
 const (
-	Progress   = "progress"   // {"progress":N,"total":N,"message":S}
-	Log        = "log"        // {"level":S,"logger":S,"data":any}
-	Emit       = "emit"       // a content item of the result
-	Structured = "structured" // the result's structuredContent
-	Result     = "result"     // the whole result
-	Fail       = "fail"       // {"code":N,"message":S,"data":any}: a JSON-RPC error
-	Ask        = "ask"        // {"key":S,"method":S,"params":{},"reply":S}
-	Updated    = "updated"    // {"uri":S}: a resource is another
-	Given      = "given"      // {"of":S,"reply":S}: what was the call given?
+	Progress = "progress" // {"progress":N,"total":N,"message":S}
+	Log      = "log"      // {"level":S,"logger":S,"text":S}, or "json":JSON
+	Emit     = "emit"     // a content item of the result
+	Document = "json"     // a content item, whose text is the result's structuredContent
+	Result   = "result"   // {"success":B,"value":JSON}: the whole result
+	Problem  = "problem"  // {"type":S,"message":S,"hint":S,"data":JSON}: the whole result
+	Fail     = "fail"     // {"code":N,"message":S,"data":JSON}: a JSON-RPC error
+	Ask      = "ask"      // {"key":S,"method":S,"params":{},"reply":S}
+	Updated  = "updated"  // {"uri":S}: a resource is another
+	Given    = "given"    // {"of":S,"reply":S}: what was the call given?
 )
 
 // A Message is one thing that a call says.

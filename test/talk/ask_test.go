@@ -133,12 +133,50 @@ func TestWhoAnswersWhatWasNotAskedIsAskedAgain(t *testing.T) {
 	})
 }
 
-func TestAClientOfTheOlderRevisionsIsAskedThreeTimes(t *testing.T) {
-	c := askingClient(t, ways[0])
-	c.answer = always(`{"action":"accept"}`)
-	said, _ := c.call(ask{tool: "form"}).says()
-	if said != "conch: the client has answered 3 times what was not asked\nstatus 1" || len(c.asked) != 3 {
-		t.Errorf("asked %d times, it says %q", len(c.asked), said)
+func TestAClientIsAskedThreeTimes(t *testing.T) {
+	each(t, ways, func(t *testing.T, w way) {
+		c := askingClient(t, w)
+		c.answer = always(`{"action":"accept"}`)
+		said, _ := c.call(ask{tool: "form"}).says()
+		if said != "conch: the client has answered 3 times what was not asked; the last time: it has no content\nstatus 1" || !w.isModern() && len(c.asked) != 3 {
+			t.Errorf("asked %d times, it says %q", len(c.asked), said)
+		}
+	})
+}
+
+func TestAQuestionThatIsNoneIsNotPut(t *testing.T) {
+	script := `
+tool_wrong() {
+  mcp_elicit x '{"type":"string"}'; mcp_elicit x '{"type":"object"}'; mcp_elicit x '[1]'
+  mcp_elicit x '{"type":"object","properties":{"a":{"type":"object"}}}'; mcp_elicit x '{"type":"object","properties":{"a":{"$ref":"#"}}}'
+  mcp_elicit x '{"type":"object","properties":{"a":{"type":"array","items":{"type":"string"}}}}'
+  mcp_elicit_url x javascript:alert; mcp_elicit_url x page; mcp_elicit_confirm ''
+  echo "status $?"
+}
+`
+	each(t, ways, func(t *testing.T, w way) {
+		c := fixture{script: script, caps: `{"elicitation":{"form":{},"url":{}}}`}.serve(t, w)
+		c.answer = always(`{"action":"accept","content":{}}`)
+		said, _ := c.call(ask{tool: "wrong"}).says()
+		lines := strings.Split(said, "\n")
+		if len(c.asked) != 0 || len(lines) != 10 || lines[9] != "status 2" || !strings.Contains(lines[3], `property "a"`) || !strings.Contains(lines[6], "http or https") {
+			t.Errorf("asked %d times, it says %q", len(c.asked), said)
+		}
+	})
+}
+
+// Choices as the forms of 2025-06-18 have them.
+func TestOlderFormsHaveTheirOwnChoices(t *testing.T) {
+	script := `
+tool_titled() { mcp_elicit_titled_choice which r:Red g:Green; }
+tool_several() { mcp_elicit_multi_choice which a b || echo "status $?"; }
+`
+	c := fixture{script: script, caps: `{"elicitation":{}}`}.serve(t, way{"stdio", "2025-06-18"})
+	c.answer = always(`{"action":"accept","content":{"value":"r"}}`)
+	c.call(ask{tool: "titled"}).wantSays(t, `{"action":"accept","content":{"value":"r"}}`)
+	sameJSON(t, "the form", member(c.asked[0].params, "requestedSchema"), `{"type":"object","properties":{"value":{"type":"string","enum":["r","g"],"enumNames":["Red","Green"]}},"required":["value"]}`)
+	if said, _ := c.call(ask{tool: "several"}).says(); !strings.HasSuffix(said, "choose several things\nstatus 1") || len(c.asked) != 1 {
+		t.Errorf("it says %q", said)
 	}
 }
 

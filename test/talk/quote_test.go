@@ -230,7 +230,7 @@ func TestOutsideOfACallNothingIsSaid(t *testing.T) {
 mcp_progress 1 x; mcp_progress 1 x 2; mcp_log info l 1; mcp_log_debug x; mcp_log_info l x; mcp_log_warn x; mcp_log_error x
 mcp_emit_text x; mcp_emit_json 1; mcp_emit_link a b; mcp_result_success 1; mcp_result_error 1; mcp_error a b; mcp_resource_updated x:
 if mcp_is_cancelled; then echo cancelled; fi
-mcp_emit_image "$2"; mcp_emit_resource x: "$2"
+mcp_emit_image "$2" image/png; mcp_emit_resource x: "$2"
 mcp_elicit_confirm 'x?' && echo answered
 (mcp_fail -1 x) || echo "status $?"`, "-", talk, talk)
 		cmd.Env = append(os.Environ(), strings.Fields(with+" CONCH_BIN="+harness.Binary(t))...)

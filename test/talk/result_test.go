@@ -3,6 +3,7 @@ package talk_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -183,8 +184,71 @@ func TestErrorsOfTheProtocolFromAnywhereInACall(t *testing.T) {
 				sameJSON(t, "data", o.Error.Data, `{"a":1}`)
 			}
 		}
-		c.call(ask{tool: "fail_nonsense"}).wantSays(t, "survived")
+		if o := c.call(ask{tool: "fail_nonsense"}); o.Error == nil || o.Error.Code != -32603 || o.Error.Message != "y" {
+			t.Errorf("a code that is none: %s", o.Raw)
+		}
 	})
+}
+
+// An error whose JSON is none is an error all the same.
+func TestWhatIsNoJSONCostsNoErrorItsMessage(t *testing.T) {
+	script := `
+tool_error() { mcp_error broken "is down" --data 'not json'; }
+tool_result_error() { mcp_result_error '{bad'; }
+tool_result_success() { mcp_result_success '{bad'; }
+tool_nothing() { mcp_result_success ''; }
+tool_fail() { mcp_fail -32050 msg '{bad'; }
+tool_args() { mcp_fail_invalid_args msg 'plain text'; }
+tool_option() { mcp_error broken "is down" --hnt x 2>/dev/null; }
+`
+	each(t, ways, func(t *testing.T, w way) {
+		c := fixture{script: script}.serve(t, w)
+		for tool, want := range map[string]string{
+			"error": `{"type":"broken","message":"is down","data":"not json"}`, "option": `{"type":"broken","message":"is down"}`,
+			"result_error": `"{bad"`, "result_success": `"what it gave for its result is not JSON: {bad"`, "nothing": `"what it gave for its result is not JSON: "`,
+		} {
+			o := c.call(ask{tool: tool})
+			if _, failed := o.says(); !failed {
+				t.Errorf("%s is a success: %s", tool, o.Raw)
+			}
+			sameJSON(t, tool, member(o.Result, "structuredContent"), `{"success":false,"error":`+want+`}`)
+		}
+		for tool, want := range map[string]string{"fail": `-32050 msg "{bad"`, "args": `-32602 msg "plain text"`} {
+			o := c.call(ask{tool: tool})
+			if o.Error == nil || fmt.Sprintf("%d %s %s", o.Error.Code, o.Error.Message, o.Error.Data) != want {
+				t.Errorf("%s: %s", tool, o.Raw)
+			}
+		}
+	})
+}
+
+func TestThereAreOnlySoManyItems(t *testing.T) {
+	c := fixture{script: `tool_many() { for ((i = 0; i < 10001; i++)); do mcp_emit_text "$i"; done; }`}.serve(t, ways[0])
+	if said, failed := c.call(ask{tool: "many"}).says(); !failed || said != "Error executing many: its result has more than 10000 items" {
+		t.Errorf("it says %.200q", said)
+	}
+}
+
+func TestWrongOptionsOfFunctionsAreTold(t *testing.T) {
+	script := `
+tool_wrong() {
+  mcp_emit_text --audience robots x; mcp_emit_text --priority 7 x; mcp_emit_json --priority x 1; mcp_emit_link x: ''; mcp_resource_updated
+  mcp_emit_text -- --audience; mcp_progress .5 half; echo "status $?"
+}
+`
+	c := fixture{script: script}.serve(t, ways[0])
+	o := c.call(ask{tool: "wrong", token: "1"})
+	items := o.content()
+	if len(items) != 2 || text(items[0], "text") != "--audience" {
+		t.Fatalf("it says %s", o.Raw)
+	}
+	lines := strings.Split(text(items[1], "text"), "\n")
+	if len(lines) != 6 || !strings.HasPrefix(lines[0], "mcp_emit_text: --audience is") || !strings.HasPrefix(lines[2], "mcp_emit_json: --priority is") || lines[5] != "status 0" {
+		t.Errorf("it says %q", lines)
+	}
+	if got := o.progress(); !slices.Equal(got, []string{"0.5"}) {
+		t.Errorf("the progress is %q", got)
+	}
 }
 
 func TestALongTextReachesTheClientAsHeadAndTail(t *testing.T) {

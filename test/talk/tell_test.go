@@ -32,7 +32,8 @@ tool_logs() {
   mcp_log_error 'no logger'
   mcp_log critical c 1; mcp_log alert a true; mcp_log emergency e '"x"'
   mcp_log loud l 1 2>/dev/null
-  mcp_log info broken '{'
+  mcp_log emergency broken '{'
+  printf '%s log {"level":"info"}\n' "${MCP_CALL_TMPDIR##*/}" 1<>"$CONCH_TALK"
   echo done
 }
 tool_flood() { for ((i = 0; i < 3000; i++)); do mcp_log_info "$i"; mcp_progress "$i" many 3000; done; echo done; }
@@ -84,6 +85,7 @@ func TestLogMessagesGoToWhoAskedForTheirLevel(t *testing.T) {
 	all := []string{
 		`debug unit {"a":[1,2]}`, `info script "plain \"text\""`, `notice n null`, `warning logger "careful"`,
 		`error script "no logger"`, `critical c 1`, `alert a true`, `emergency e "x"`,
+		`emergency broken "{"`,
 	}
 	each(t, everyWay(), func(t *testing.T, w way) {
 		c := fixture{script: telling}.serve(t, w)

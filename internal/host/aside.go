@@ -1,0 +1,85 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+
+	"github.com/conch-mcp/conch/internal/call"
+	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/talkback"
+)
+
+// aside hears a function whose client is not told or asked anything while it runs:
+// that of a resource, or of a completion. What it prints is its result, unless it
+// says that it failed.
+type aside struct {
+	host      *Host
+	call      call.Call
+	verdict   *verdict
+	answering sync.WaitGroup
+}
+
+// runAside runs a function and hears what it says.
+func (h *Host) runAside(ctx context.Context, c call.Call) (call.Outcome, *verdict, error) {
+	a := &aside{host: h, call: c}
+	c.Hear = a.hear
+	outcome, err := h.opts.Run(ctx, c)
+	a.answering.Wait()
+	return outcome, a.verdict, err
+}
+
+// runHeard runs a function that is heard elsewhere.
+func (h *Host) runHeard(ctx context.Context, c call.Call) (call.Outcome, *verdict, error) {
+	outcome, err := h.opts.Run(ctx, c)
+	return outcome, nil, err
+}
+
+// hear takes one message.
+func (a *aside) hear(m talkback.Message) {
+	log := a.host.opts.Log.With("function", a.call.Function)
+	switch m.Kind {
+	case talkback.Ask:
+		a.reply(m, "error", marshal("only tools and prompts can ask the client"))
+	case talkback.Given:
+		a.give(m)
+	case talkback.Log:
+		if l, ok := readLog(m.Payload); ok {
+			log.Log(context.Background(), slogLevels[l.level], a.call.Function+" says: "+message.Clip(string(l.data)), "logger", message.Clip(l.logger))
+		}
+	case talkback.Progress:
+	case talkback.Result, talkback.Problem, talkback.Fail:
+		v, defect, ok := readVerdict(m)
+		if ok {
+			a.verdict = v
+		}
+		if defect != "" {
+			log.Warn(defect)
+		}
+	default:
+		log.Warn("a function said what only the result of a tool or prompt can have; what it prints is its result", "kind", message.Clip(m.Kind))
+	}
+}
+
+// give tells a program what the function was given.
+func (a *aside) give(m talkback.Message) {
+	text := map[string]json.RawMessage{"arguments": a.call.Arguments, "meta": a.call.Meta}[message.Text(message.Member(m.Payload, "of"))]
+	if text == nil {
+		text = json.RawMessage(`{}`)
+	}
+	a.reply(m, "result", text)
+}
+
+func (a *aside) reply(m talkback.Message, member string, value json.RawMessage) {
+	a.answering.Go(func() { a.host.reply(m.Reply, member, value, slog.LevelDebug) })
+}
+
+// reply answers a program of a call's.
+func (h *Host) reply(to talkback.Reply, member string, value json.RawMessage, level slog.Level) {
+	var f fields
+	f.addRaw(member, value)
+	if err := to.Send(f.object()); err != nil {
+		h.opts.Log.Log(context.Background(), level, "cannot hand an answer to the call", "err", err)
+	}
+}
