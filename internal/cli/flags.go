@@ -134,6 +134,9 @@ func atLeast(n int, missing string) cobra.PositionalArgs {
 	}
 }
 
+// maxWords is more arguments than anybody gives.
+const maxWords = 1 << 20
+
 // takes takes so many arguments, or tells how the command is used.
 func takes(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,7 +35,7 @@ KIND                   ARG
   titled-choice        VALUE:TITLE, what to choose from and how it is shown
   titled-multi-choice  the same
   url                  the page that the user is to visit`,
-		Args: atLeast(2, "name the KIND and the MESSAGE"),
+		Args: takes(2, maxWords),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			params, err := elicitation(args[0], args[1], args[2:])
 			if err != nil {
@@ -173,7 +174,7 @@ func askFully(key, method string, params any) (json.RawMessage, error) {
 	if !ok {
 		return nil, &exitError{1, errNoCall}
 	}
-	question := map[string]any{"method": method, "params": params}
+	question := map[string]any{"method": method, "params": params, "asker": os.Getenv("CONCH_ASKER")}
 	if key != "" {
 		question["key"] = key
 	}

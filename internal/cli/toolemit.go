@@ -37,7 +37,7 @@ KIND      ARG
 
 A TEXT, a JSON or the FILE of a resource that is left out is read from standard
 input, and so is whatever is -.`,
-		Args: atLeast(1, "name the KIND"),
+		Args: takes(1, maxWords),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			item, err := contentItem(cmd, args[0], args[1:])
 			if err != nil {

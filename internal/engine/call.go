@@ -9,16 +9,17 @@ import (
 	"github.com/conch-mcp/conch/internal/message"
 )
 
-// CallTool answers a request that runs a function, tools/call or prompts/get,
-// beside the engine, which would take three goroutines and as many decodings for
+// CallTool answers a request that runs a function (see [IsCall]) beside the engine, which would take three goroutines and as many decodings for
 // it; and servers are asked hardly anything else. An error is one that [Fault]
 // takes.
 type CallTool func(context.Context, ToolCall) (json.RawMessage, error)
 
 // IsCall reports whether requests of a method are for a CallTool.
-func IsCall(method string) bool { return method == "tools/call" || method == "prompts/get" }
+func IsCall(method string) bool {
+	return method == "tools/call" || method == "prompts/get" || method == "resources/read"
+}
 
-// A ToolCall is a tools/call or prompts/get request.
+// A ToolCall is a request of a method for which [IsCall] is true.
 type ToolCall struct {
 	Method  string             // "" is tools/call
 	Session *mcp.ServerSession // the engine's for the request's era; nil for none

@@ -7,6 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -29,12 +32,13 @@ type question struct {
 // also where it names none and several are asked at once.
 func (t *talk) parseQuestion(m talkback.Message) (q question, ok bool) {
 	var asked struct {
-		Key, Method string
-		Params      json.RawMessage
+		Key, Method, Asker string
+		Params             json.RawMessage
 	}
 	if json.Unmarshal(m.Payload, &asked) != nil || capabilityFor(asked.Method, nil) == "" || !isObject(asked.Params) {
 		return q, false
 	}
+	delete(t.askers, asked.Asker)
 	q = question{key: asked.Key, method: asked.Method, params: asked.Params, reply: m.Reply.Send}
 	if q.key == "" {
 		sum := sha256.Sum256([]byte(q.method + "\x00" + string(q.params)))
@@ -301,7 +305,5 @@ func (c toolCall) lacks() error {
 		// The code came with that era.
 		code = message.CodeInvalidRequest
 	}
-	return &jsonrpc.Error{Code: code, Message: "The tool needs a capability that the client does not declare", Data: data}
+	return &jsonrpc.Error{Code: code, Message: "The tool needs what the client does not declare: " + strings.Join(slices.Sorted(maps.Keys(missing)), ", "), Data: data}
 }
-
-var errGone = errors.New("the call is over")

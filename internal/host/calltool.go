@@ -35,27 +35,71 @@ func (h *Host) CallTool(ctx context.Context, asked engine.ToolCall) (result json
 	case MCPServerBashSDK:
 		return h.callFunction(ctx, asked)
 	}
-	name := message.Member(asked.Params, "name")
-	if len(name) == 0 || name[0] != '"' {
-		return nil, invalidParams("name must be a string")
+	name, run, err := h.runOf(asked)
+	if err != nil {
+		return nil, err
 	}
 	c := h.newCall(asked)
-	run := func(ctx context.Context, c toolCall) (json.RawMessage, error) {
-		return c.answer(ctx, message.Text(name), message.Member(asked.Params, "arguments"))
-	}
-	if asked.Method == "prompts/get" {
-		if !h.has("prompts") {
-			return nil, &jsonrpc.Error{Code: message.CodeMethodNotFound, Message: "Method not found: prompts/get"}
-		}
-		if run, err = h.promptCall(asked.Params); err != nil {
-			return nil, err
-		}
-	}
 	if c.modern && h.mayAsk(c.capabilities, asked.Params) {
-		return h.attend(ctx, c, cmp.Or(asked.Method, "tools/call")+" "+message.Text(name), asked, run)
+		return h.attend(ctx, c, cmp.Or(asked.Method, "tools/call")+" "+name, asked, run)
 	}
 	c.talk = newTalk(ctx, h)
 	return run(ctx, c)
+}
+
+// runOf returns what a request asks for by name, and how that is run.
+func (h *Host) runOf(asked engine.ToolCall) (name string, run runFunc, err error) {
+	member := "name"
+	if asked.Method == "resources/read" {
+		member = "uri"
+	}
+	raw := message.Member(asked.Params, member)
+	if len(raw) == 0 || raw[0] != '"' {
+		return "", nil, invalidParams("%s must be a string", member)
+	}
+	name = message.Text(raw)
+	switch asked.Method {
+	case "prompts/get":
+		run, err = h.promptCall(asked.Params)
+	case "resources/read":
+		run, err = h.readCall(name)
+	default:
+		run = func(ctx context.Context, c toolCall) (json.RawMessage, error) {
+			return c.answer(ctx, name, message.Member(asked.Params, "arguments"))
+		}
+	}
+	return name, run, err
+}
+
+// begin has what a function that is no tool's says go to its client, and tells it
+// the roots.
+func (c *toolCall) begin(ctx context.Context, name string) (err error) {
+	if c.tool = (&catalog.Tool{Name: name}); c.talk != nil {
+		c.talk.begin(c)
+		c.roots, err = c.inScope(ctx)
+	}
+	return err
+}
+
+// conclude ends what a function that is no tool's says, and returns the error that
+// it says it ended with. what begins that.
+func (c toolCall) conclude(what string) error {
+	if c.talk == nil {
+		return nil
+	}
+	c.talk.close()
+	if fault := c.talk.verdict.fault(what); fault != nil {
+		return fault
+	}
+	if c.talk.excess != "" {
+		return cannot(what, c.talk.excess)
+	}
+	return nil
+}
+
+// notServed is the error for a method that no capability speaks of.
+func notServed(method string) error {
+	return &jsonrpc.Error{Code: message.CodeMethodNotFound, Message: "Method not found: " + message.Clip(method)}
 }
 
 // newCall returns what is known of a call from its request.

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
@@ -40,10 +41,7 @@ func (h *Host) complete(ctx context.Context, params *mcp.CompleteParams) (json.R
 			}
 		}
 		arguments["value"] = params.Argument.Value
-		data, err := h.output(ctx, "Cannot complete", call.Call{Function: c.function, Arguments: object(arguments), Trace: traceIn(params.Meta)})
-		if isNothing(err) {
-			data, err = nil, nil
-		}
+		data, err := h.completed(ctx, call.Call{Function: c.function, Arguments: object(arguments), Trace: traceIn(params.Meta)})
 		if err != nil {
 			return nil, err
 		}
@@ -53,6 +51,20 @@ func (h *Host) complete(ctx context.Context, params *mcp.CompleteParams) (json.R
 	f.addRaw("completion", completionResult(values))
 	h.addEra(&f, isModern(params.Meta), false)
 	return f.object(), nil
+}
+
+// completed is what a function prints that completes. Status 1 is that of a search
+// which finds nothing, and of a loop whose last test has failed.
+func (h *Host) completed(ctx context.Context, c call.Call) ([]byte, error) {
+	data, err := h.output(ctx, "Cannot complete", c)
+	var failed *statusError
+	switch {
+	case isNothing(err):
+		return nil, nil
+	case errors.As(err, &failed) && failed.status == 1:
+		return failed.printed, nil
+	}
+	return data, err
 }
 
 func completionResult(values []string) json.RawMessage {

@@ -49,10 +49,19 @@ func (h *Host) output(ctx context.Context, what string, c call.Call) ([]byte, er
 		return nil, errNothing
 	case outcome.Status != 0:
 		h.opts.Log.Info(fmt.Sprintf("the function ended with status %d", outcome.Status), "function", c.Function)
-		return nil, cannot(what, whyFailed(outcome))
+		return nil, &statusError{cannot(what, whyFailed(outcome)), outcome.Status, outcome.Output}
 	}
 	return outcome.Output, nil
 }
+
+// statusError is that a function ended with a status other than 0.
+type statusError struct {
+	error
+	status  int
+	printed []byte
+}
+
+func (e *statusError) Unwrap() error { return e.error }
 
 // cannot is an error of the server's, not of the client's.
 func cannot(what, why string) error {

@@ -337,7 +337,7 @@ func (h *Host) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 		if slices.Contains(passed, method) {
 			return next(ctx, method, req)
 		}
-		return nil, &jsonrpc.Error{Code: message.CodeMethodNotFound, Message: "Method not found: " + message.Clip(method)}
+		return nil, notServed(method)
 	}
 }
 

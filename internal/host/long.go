@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/conch-mcp/conch/internal/keep"
 	"github.com/conch-mcp/conch/internal/message"
 )
@@ -35,20 +33,21 @@ func (h *Host) KeptOutput(uri string) (text []byte, mime string, ok bool) {
 
 // kept is the result of a resources/read for a text that was kept; nil for any
 // other. A server need have no resources for that: its client got the link.
-func (h *Host) kept(params *mcp.ReadResourceParams) json.RawMessage {
-	if params == nil {
-		return nil
-	}
-	text, kind, ok := h.KeptOutput(params.URI)
+func (h *Host) kept(uri string, modern bool) json.RawMessage {
+	text, kind, ok := h.KeptOutput(uri)
 	if !ok {
 		return nil
 	}
 	var item, f fields
-	item.add("uri", params.URI)
+	item.add("uri", uri)
 	item.add("mimeType", kind)
 	item.add("text", string(text))
 	f.addRaw("contents", joinArray([]json.RawMessage{item.object()}))
-	h.addEra(&f, isModern(params.Meta), true)
+	if modern {
+		// Of one call, and gone in a while.
+		h.addCaching(&f, new(int64), "private")
+		f.addModern(h.serverInfo(h.configOrNone()))
+	}
 	return f.object()
 }
 

@@ -19,8 +19,8 @@ func (h *Host) offered(req mcp.Request) func(context.Context) (json.RawMessage, 
 	if h.opts.Manner.isVerbatim() {
 		return nil
 	}
-	if read, ok := req.(*mcp.ReadResourceRequest); ok {
-		if kept := h.kept(read.Params); kept != nil {
+	if read, ok := req.(*mcp.ReadResourceRequest); ok && read.Params != nil {
+		if kept := h.kept(read.Params.URI, isModern(read.Params.Meta)); kept != nil {
 			return func(context.Context) (json.RawMessage, error) { return kept, nil }
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -65,8 +66,9 @@ func (l *life) ask(q question) {
 
 // parked are the calls that wait for their clients.
 type parked struct {
-	mu   sync.Mutex
-	byID map[string]*life
+	mu     sync.Mutex
+	byID   map[string]*life
+	closed bool // nobody comes back
 }
 
 // take finds a parked call, which is not parked any more.
@@ -182,10 +184,13 @@ func (h *Host) await(ctx context.Context, l *life, c toolCall, claims seal.Claim
 		collected = time.After(together)
 	}
 	for {
-		select {
-		case <-l.done:
+		if l.hasEnded() {
+			// Whatever it has asked, nobody waits for an answer.
 			l.cancel()
 			return l.result, l.err
+		}
+		select {
+		case <-l.done:
 		case q := <-l.questions:
 			if known := l.answers[q.key]; known != nil && q.defect(known) == "" {
 				l.talk.answerWith(q, known)
@@ -195,27 +200,59 @@ func (h *Host) await(ctx context.Context, l *life, c toolCall, claims seal.Claim
 			l.pending[q.key] = q
 			collected = time.After(together)
 		case <-collected:
-			return h.inputRequired(l, c, claims)
+			if l.talk.expects() {
+				collected = time.After(together)
+				continue
+			}
+			return h.inputRequired(ctx, l, c, claims)
 		case <-ctx.Done():
-			l.cancel()
-			<-l.done
+			l.end()
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// inputRequired is the result that asks, and parks the call.
-func (h *Host) inputRequired(l *life, c toolCall, claims seal.Claims) (json.RawMessage, error) {
+func (l *life) hasEnded() bool {
+	select {
+	case <-l.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// end ends a call, and waits for its end.
+func (l *life) end() {
+	l.cancel()
+	<-l.done
+}
+
+// seal seals what a client carries. Answers that are too long for that stay here,
+// with the call: were it lost, its client would be asked for them again.
+func (h *Host) seal(l *life, claims seal.Claims) (sealed string, carried bool, err error) {
+	claims.Expires = time.Now().Add(h.opts.Asking.Timeout)
 	payload, err := json.Marshal(state{l.id, l.answers})
 	if err != nil {
-		return nil, err
+		return "", false, err
 	}
-	claims.Expires = time.Now().Add(h.opts.Asking.Timeout)
-	sealed, err := h.opts.Asking.Sealer.Seal(claims, payload)
+	if sealed, err = h.opts.Asking.Sealer.Seal(claims, payload); !errors.Is(err, seal.ErrPayload) {
+		return sealed, true, err
+	}
+	h.opts.Log.Warn("the answers that a call has got are too long for its client to carry; they are lost if the call is", "tool", l.talk.call.tool.Name)
+	payload, err = json.Marshal(state{ID: l.id})
 	if err != nil {
-		l.cancel()
-		<-l.done
-		return nil, errors.Join(errGone, err)
+		return "", false, err
+	}
+	sealed, err = h.opts.Asking.Sealer.Seal(claims, payload)
+	return sealed, false, err
+}
+
+// inputRequired is the result that asks, and parks the call.
+func (h *Host) inputRequired(ctx context.Context, l *life, c toolCall, claims seal.Claims) (json.RawMessage, error) {
+	sealed, carried, err := h.seal(l, claims)
+	if err != nil {
+		l.end()
+		return nil, fmt.Errorf("ask the client: %w", err)
 	}
 	var requests fields
 	for _, key := range slices.Sorted(maps.Keys(l.pending)) {
@@ -225,8 +262,15 @@ func (h *Host) inputRequired(l *life, c toolCall, claims seal.Claims) (json.RawM
 		request.addRaw("params", q.params)
 		requests.addRaw(key, request.object())
 	}
-	l.talk.mute()
-	h.park(l)
+	l.talk.mute(ctx)
+	if ctx.Err() != nil {
+		l.end()
+		return nil, ctx.Err()
+	}
+	if parked := h.park(l); !parked && !carried {
+		l.end()
+		return nil, cannot("Cannot ask", "the answers so far are too long for the client to carry, and there is no room to park the call (--max-parked)")
+	}
 	var f fields
 	f.addRaw("inputRequests", requests.object())
 	f.add("requestState", sealed)
@@ -237,12 +281,12 @@ func (h *Host) inputRequired(l *life, c toolCall, claims seal.Claims) (json.RawM
 
 // park keeps a call waiting for its client, or ends it where there is no room:
 // it will begin anew.
-func (h *Host) park(l *life) {
+func (h *Host) park(l *life) (parked bool) {
 	h.parked.mu.Lock()
 	defer h.parked.mu.Unlock()
-	if len(h.parked.byID) >= h.opts.Asking.Most {
+	if h.parked.closed || len(h.parked.byID) >= h.opts.Asking.Most {
 		l.cancel()
-		return
+		return false
 	}
 	l.timer = time.AfterFunc(h.opts.Asking.Timeout, func() {
 		if h.parked.take(l.id) == l {
@@ -253,12 +297,14 @@ func (h *Host) park(l *life) {
 	h.parked.byID[l.id] = l
 	l.talk.clock.Hold()
 	l.slot.Park()
+	return true
 }
 
 // EndParked ends all parked calls, at the end of the server, and waits until no
 // call goes on by itself.
 func (h *Host) EndParked() {
 	h.parked.mu.Lock()
+	h.parked.closed = true
 	lives := slices.Collect(maps.Values(h.parked.byID))
 	h.parked.mu.Unlock()
 	for _, l := range lives {

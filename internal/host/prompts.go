@@ -53,6 +53,9 @@ func (h *Host) getPrompt(ctx context.Context, params *mcp.GetPromptParams) (json
 
 // promptCall returns how a prompts/get is answered that can say and ask things.
 func (h *Host) promptCall(params json.RawMessage) (runFunc, error) {
+	if !h.has("prompts") {
+		return nil, notServed("prompts/get")
+	}
 	var asked struct {
 		Name      string
 		Arguments map[string]string
@@ -75,28 +78,19 @@ func (h *Host) makePrompt(ctx context.Context, c toolCall, name string, given ma
 	if err != nil {
 		return nil, err
 	}
-	if c.tool = (&catalog.Tool{Name: name}); c.talk != nil {
-		c.talk.call = &c
+	if err := c.begin(ctx, name); err != nil {
+		return nil, err
 	}
 	text, err := h.promptText(ctx, c, p, arguments)
-	var messages []json.RawMessage
-	if c.talk != nil {
-		c.talk.close()
-		if fault := c.talk.verdict.fault("Cannot make the prompt"); fault != nil {
-			return nil, fault
-		}
-		if c.talk.excess != "" {
-			return nil, cannot("Cannot make the prompt", c.talk.excess)
-		}
-		if v := c.talk.verdict; v != nil {
-			messages = append(messages, userMessage(textItem(string(v.structured))))
-		}
-		for _, item := range c.talk.items {
-			messages = append(messages, userMessage(item))
-		}
+	if fault := c.conclude("Cannot make the prompt"); fault != nil {
+		return nil, fault
 	}
 	if err != nil {
 		return nil, err
+	}
+	var messages []json.RawMessage
+	for _, item := range c.emitted() {
+		messages = append(messages, userMessage(item))
 	}
 	if text != "" || len(messages) == 0 {
 		messages = append(messages, userMessage(textItem(text)))
@@ -106,6 +100,21 @@ func (h *Host) makePrompt(ctx context.Context, c toolCall, name string, given ma
 	f.addRaw("messages", joinArray(messages))
 	h.addEra(&f, c.modern, false)
 	return f.object(), nil
+}
+
+// emitted are the items that a function has said are its result, as its client's
+// revision knows them.
+func (c toolCall) emitted() (items []json.RawMessage) {
+	if c.talk == nil {
+		return nil
+	}
+	if v := c.talk.verdict; v != nil {
+		items = append(items, textItem(string(v.structured)))
+	}
+	for _, item := range c.talk.items {
+		items = append(items, c.known(item))
+	}
+	return items
 }
 
 // promptArguments are the arguments given that a prompt takes.

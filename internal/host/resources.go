@@ -142,27 +142,56 @@ func (h *Host) FileOf(uri string) (path string, ok bool) {
 	return filepath.Join(h.opts.Folder, c.File), true
 }
 
-// readResource answers resources/read.
+// readResource answers resources/read for the engine.
 func (h *Host) readResource(ctx context.Context, params *mcp.ReadResourceParams) (json.RawMessage, error) {
-	modern := isModern(params.Meta)
+	c := toolCall{host: h, modern: isModern(params.Meta), trace: traceIn(params.Meta)}
+	return h.read(ctx, c, params.URI)
+}
+
+// readCall returns how a resources/read is answered whose function can say and ask
+// things.
+func (h *Host) readCall(uri string) (runFunc, error) {
+	if _, _, kept := h.KeptOutput(uri); !kept && !h.has("resources") {
+		return nil, notServed("resources/read")
+	}
+	return func(ctx context.Context, c toolCall) (json.RawMessage, error) {
+		if kept := h.kept(uri, c.modern); kept != nil {
+			return kept, nil
+		}
+		return h.read(ctx, c, uri)
+	}, nil
+}
+
+// read returns the result that has what there is to read under a URI.
+func (h *Host) read(ctx context.Context, c toolCall, uri string) (json.RawMessage, error) {
+	const what = "Cannot read the resource"
 	resources, err := h.resourcesNow()
 	if err != nil {
 		return nil, h.fileError(err)
 	}
-	c, ok := h.find(resources, params.URI)
+	found, ok := h.find(resources, uri)
 	if !ok {
-		return nil, notFound(params.URI, modern)
+		return nil, notFound(uri, c.modern)
 	}
-	text, err := h.contentOf(ctx, "Cannot read the resource", c.Source, call.Call{Function: c.Function, Arguments: object(c.arguments), Trace: traceIn(params.Meta)})
+	if err := c.begin(ctx, uri); err != nil {
+		return nil, err
+	}
+	text, err := h.contentOf(ctx, what, found.Source, c.function(found.Function, object(found.arguments)))
+	if fault := c.conclude(what); fault != nil {
+		return nil, fault
+	}
 	if isNothing(err) {
-		return nil, notFound(params.URI, modern)
+		return nil, notFound(uri, c.modern)
 	}
 	if err != nil {
 		return nil, err
 	}
+	if len(c.emitted()) > 0 {
+		h.opts.Log.Warn("a resource's function said what only the result of a tool or prompt can have; what it prints is the resource", "function", found.Function)
+	}
 	var f fields
-	f.addRaw("contents", joinArray([]json.RawMessage{c.item(text)}))
-	h.addEra(&f, modern, true)
+	f.addRaw("contents", joinArray([]json.RawMessage{found.item(text)}))
+	h.addEra(&f, c.modern, true)
 	return f.object(), nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/time/rate"
 
@@ -26,10 +27,11 @@ type talk struct {
 	items      []json.RawMessage // content, in order
 	structured json.RawMessage
 	verdict    *verdict
-	size       int64           // of the content
-	excess     string          // why there is more of it than there may be; "" where there is not
-	asked      map[string]int  // how often each key was asked for
-	given      json.RawMessage // the arguments of what runs
+	size       int64                // of the content
+	excess     string               // why there is more of it than there may be; "" where there is not
+	asked      map[string]int       // how often each key was asked for
+	askers     map[string]time.Time // who will ask, and since when that is known
+	given      json.RawMessage      // the arguments of what runs
 	roots      rootsAsked
 
 	teller teller
@@ -61,7 +63,7 @@ const (
 const maxItems = 10_000
 
 func newTalk(ctx context.Context, h *Host) *talk {
-	t := &talk{host: h, ctx: ctx, logs: map[string]*rate.Limiter{}, progress: progress{limit: newLimiter()}, asked: map[string]int{}}
+	t := &talk{host: h, ctx: ctx, logs: map[string]*rate.Limiter{}, progress: progress{limit: newLimiter()}, asked: map[string]int{}, askers: map[string]time.Time{}}
 	t.asking, t.stop = context.WithCancel(ctx)
 	return t
 }
@@ -77,6 +79,35 @@ func (t *talk) begin(c *toolCall) {
 	t.watchSilence()
 }
 
+// announcement is how long it counts that somebody will ask: a program has to start
+// for it.
+const announcement = 5 * time.Second
+
+// expect notes who will ask something, or has ended.
+func (t *talk) expect(asker string, will bool) bool {
+	if !will {
+		delete(t.askers, asker)
+		return true
+	}
+	if asker == "" || len(t.askers) >= maxQuestions {
+		return false
+	}
+	t.askers[asker] = time.Now()
+	return true
+}
+
+// expects reports whether somebody is about to ask something.
+func (t *talk) expects() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, since := range t.askers {
+		if time.Since(since) < announcement {
+			return true
+		}
+	}
+	return false
+}
+
 // giveOut has what runs find its arguments.
 func (t *talk) giveOut(arguments json.RawMessage) {
 	t.mu.Lock()
@@ -84,13 +115,13 @@ func (t *talk) giveOut(arguments json.RawMessage) {
 	t.given = arguments
 }
 
-// mute has nothing told, since the client waits for nothing.
-func (t *talk) mute() {
+// mute has nothing told, since the client waits for nothing. What was said before
+// the answer comes before it, as long as the client waits for that.
+func (t *talk) mute(ctx context.Context) {
 	t.mu.Lock()
 	t.muted = true
 	t.mu.Unlock()
-	// It was said before the answer, and is to come before it.
-	t.teller.settle(t.ctx)
+	t.teller.settle(ctx)
 }
 
 // rebind has what is told go to the client's next request.
@@ -150,6 +181,8 @@ func (t *talk) hear(m talkback.Message) {
 		ok = t.decide(m)
 	case talkback.Ask:
 		ok = t.ask(m)
+	case talkback.Asking, talkback.Asked:
+		ok = t.expect(message.Text(m.Payload), m.Kind == talkback.Asking)
 	case talkback.Given:
 		ok = t.give(m)
 	default:

@@ -219,7 +219,7 @@ mcp_emit_link() {
   builtin local _conch_json _conch_annotations _conch_item
   builtin local -a _conch_rest
   _conch_take_annotations mcp_emit_link "$@" || builtin return
-  [[ -n ${_conch_rest[0]-} && -n ${_conch_rest[1]-} ]] || {
+  ((${#_conch_rest[@]} > 1)) || {
     builtin printf 'mcp_emit_link takes a URI and a NAME\n' >&2
     builtin return 2
   }
@@ -235,9 +235,37 @@ mcp_emit_link() {
 }
 
 # What needs base64 or a media type is conch's own to make.
-mcp_emit_image() { _conch_tool emit image "$@"; }    # FILE [MIME]
-mcp_emit_audio() { _conch_tool emit audio "$@"; }    # FILE [MIME]
-mcp_emit_resource() { _conch_tool emit resource "$@"; } # URI [FILE] [MIME]
+mcp_emit_image() { _conch_emit image "$@"; }       # [--audience …] [--priority …] FILE [MIME]
+mcp_emit_audio() { _conch_emit audio "$@"; }       # the same
+mcp_emit_resource() { _conch_emit resource "$@"; } # [--audience …] [--priority …] URI [FILE] [MIME]
+
+_conch_emit() {
+  builtin local -a _conch_options _conch_rest
+  builtin local _conch_kind_said="$1"
+  _conch_take_options ' --audience --priority ' "${@:2}"
+  _conch_tool emit ${_conch_options[@]+"${_conch_options[@]}"} -- "$_conch_kind_said" ${_conch_rest[@]+"${_conch_rest[@]}"}
+}
+
+# Takes options off the front of the arguments: what comes behind may look the
+# same. $1: their names, with blanks around each. Leaves them in _conch_options and
+# the others in _conch_rest.
+_conch_take_options() {
+  builtin local _conch_known="$1"
+  _conch_options=()
+  builtin shift
+  while (($# > 1)) && [[ $1 == --* && $_conch_known == *" ${1%%=*} "* ]]; do
+    case $1 in
+      *=*) _conch_options+=("$1") ;;
+      *)
+        _conch_options+=("$1=$2")
+        builtin shift
+        ;;
+    esac
+    builtin shift
+  done
+  [[ ${1-} != -- ]] || builtin shift
+  _conch_rest=("$@")
+}
 
 # shellcheck disable=SC2154 # start.bash sets it
 _conch_tool() { "$_conch_binary" tool "$@"; }
@@ -260,7 +288,7 @@ mcp_error() {
   builtin local _conch_json _conch_error _conch_status=0
   _conch_quote "${1-}" && _conch_error="\"type\":$_conch_json"
   _conch_quote "${2-}" && _conch_error+=",\"message\":$_conch_json"
-  builtin shift $(($# > 1 ? 2 : $#))
+  builtin shift "$(($# > 1 ? 2 : $#))"
   while (($#)); do
     _conch_quote "${2-}"
     case $1 in
@@ -271,7 +299,7 @@ mcp_error() {
         _conch_status=2
         ;;
     esac
-    builtin shift $(($# > 1 ? 2 : 1))
+    builtin shift "$(($# > 1 ? 2 : 1))"
   done
   _conch_say problem "{$_conch_error}"
   builtin return "$_conch_status"
@@ -302,15 +330,44 @@ _conch_fail() {
 # --- Asking -----------------------------------------------------------------
 
 # Each asks and waits, and prints {"action":…,"content":…}. Status 1: the client
-# cannot be asked that, or nobody answered. --key NAME names the question.
-mcp_elicit() { _conch_tool elicit form "$@"; }                             # MESSAGE SCHEMA
-mcp_elicit_string() { _conch_tool elicit string "$@"; }                    # MESSAGE [FIELD]
-mcp_elicit_confirm() { _conch_tool elicit confirm "$@"; }                  # MESSAGE
-mcp_elicit_choice() { _conch_tool elicit choice "$@"; }                    # MESSAGE OPTION…
-mcp_elicit_titled_choice() { _conch_tool elicit titled-choice "$@"; }      # MESSAGE VALUE:TITLE…
-mcp_elicit_multi_choice() { _conch_tool elicit multi-choice "$@"; }        # MESSAGE OPTION…
-mcp_elicit_titled_multi_choice() { _conch_tool elicit titled-multi-choice "$@"; }
-mcp_elicit_url() { _conch_tool elicit url "$@"; }                          # MESSAGE URL
+# cannot be asked that, or nobody answered; 2: the question is none. --key NAME in
+# front names the question. What mcp-bash takes besides, a time limit and a mode, is
+# let go.
+mcp_elicit() { _conch_elicit form 2 "$@"; }                     # MESSAGE SCHEMA
+mcp_elicit_string() { _conch_elicit string 2 "$@"; }            # MESSAGE [FIELD]
+mcp_elicit_confirm() { _conch_elicit confirm 1 "$@"; }          # MESSAGE
+mcp_elicit_choice() { _conch_elicit choice 1000 "$@"; }         # MESSAGE OPTION…
+mcp_elicit_titled_choice() { _conch_elicit titled-choice 1000 "$@"; } # MESSAGE VALUE:TITLE…
+mcp_elicit_multi_choice() { _conch_elicit multi-choice 1000 "$@"; }   # MESSAGE OPTION…
+mcp_elicit_titled_multi_choice() { _conch_elicit titled-multi-choice 1000 "$@"; }
+mcp_elicit_url() { _conch_elicit url 2 "$@"; }                  # MESSAGE URL
 
-# Prints the model's answer. PROMPT [--max-tokens N] [--system TEXT]
-mcp_sample() { _conch_tool sample "$@"; }
+# $1: the kind, $2: how many arguments it has at most.
+_conch_elicit() {
+  builtin local -a _conch_options _conch_rest
+  builtin local _conch_kind_said="$1" _conch_most="$2"
+  _conch_take_options ' --key ' "${@:3}"
+  _conch_ask elicit ${_conch_options[@]+"${_conch_options[@]}"} -- "$_conch_kind_said" \
+    ${_conch_rest[@]+"${_conch_rest[@]:0:_conch_most}"}
+}
+
+# Prints the model's answer. PROMPT [--max-tokens N] [--system TEXT] [--key NAME]
+mcp_sample() {
+  builtin local -a _conch_options _conch_rest
+  builtin local -a _conch_asked
+  _conch_take_options ' --max-tokens --system --key ' "$@"
+  _conch_asked=(${_conch_options[@]+"${_conch_options[@]}"})
+  builtin set -- ${_conch_rest[@]+"${_conch_rest[@]}"}
+  _conch_take_options ' --max-tokens --system --key ' "${@:2}"
+  _conch_ask sample ${_conch_asked[@]+"${_conch_asked[@]}"} ${_conch_options[@]+"${_conch_options[@]}"} -- "${1-}"
+}
+
+# Says that a question comes before it starts who asks it, so that questions that
+# are asked at once go to the client together.
+_conch_ask() {
+  builtin local _conch_asker="$BASHPID.$RANDOM$RANDOM" _conch_status=0
+  _conch_say asking "\"$_conch_asker\""
+  CONCH_ASKER=$_conch_asker _conch_tool "$@" || _conch_status=$?
+  _conch_say asked "\"$_conch_asker\""
+  builtin return "$_conch_status"
+}

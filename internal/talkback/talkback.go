@@ -36,7 +36,9 @@ const (
 	Result   = "result"   // {"success":B,"value":JSON}: the whole result
 	Problem  = "problem"  // {"type":S,"message":S,"hint":S,"data":JSON}: the whole result
 	Fail     = "fail"     // {"code":N,"message":S,"data":JSON}: a JSON-RPC error
-	Ask      = "ask"      // {"key":S,"method":S,"params":{},"reply":S}
+	Asking   = "asking"   // S: who will ask, and is being started
+	Asked    = "asked"    // S: who was to ask, and has ended
+	Ask      = "ask"      // {"key":S,"method":S,"params":{},"asker":S,"reply":S}
 	Updated  = "updated"  // {"uri":S}: a resource is another
 	Given    = "given"    // {"of":S,"reply":S}: what was the call given?
 )

@@ -3,6 +3,7 @@ package talk_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -99,7 +100,7 @@ func (c *client) send(method, params, token string) *pending {
 	if c.url == "" {
 		c.write(line)
 	} else {
-		go c.post(ctx, p, line, text(json.RawMessage(params), "name"))
+		go c.post(ctx, p, line, cmp.Or(text(json.RawMessage(params), "name"), text(json.RawMessage(params), "uri")))
 	}
 	return p
 }

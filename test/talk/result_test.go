@@ -24,10 +24,11 @@ tool_items() {
   echo printed
 }
 tool_bad_items() {
-  mcp_emit_text --audience robots 'no such audience'
-  mcp_emit_text --priority 2 'too much'
-  mcp_emit_text --priority x 'no number' 2>/dev/null
-  mcp_emit_image /nonexistent.png 2>/dev/null || echo "status $?"
+  local me=${MCP_CALL_TMPDIR##*/}
+  mcp_emit_text --audience robots 'no such audience' 2>/dev/null || echo "audience $?"
+  mcp_emit_text --priority 2 'too much' 2>/dev/null || echo "priority $?"
+  printf '%s emit {"type":"text"}\n%s emit {"type":"image","data":"!","mimeType":"image/png"}\n' "$me" "$me" 1<>"$CONCH_TALK"
+  mcp_emit_image /nonexistent.png 2>/dev/null || echo "image $?"
 }
 tool_json() { mcp_emit_json "$arg_json"; }
 tool_declared() { mcp_emit_json "$arg_json"; }
@@ -82,10 +83,7 @@ func TestContentComesInOrderAndAsTheRevisionHasIt(t *testing.T) {
 func TestWhatIsNoContentIsLetGo(t *testing.T) {
 	c := fixture{script: results}.serve(t, ways[1])
 	o := c.call(ask{tool: "bad_items"})
-	items := o.content()
-	if len(items) != 2 || text(items[0], "text") != "no number" || text(items[1], "text") != "status 1" {
-		t.Errorf("it says %s", o.Raw)
-	}
+	o.wantSays(t, "audience 2\npriority 2\nimage 1")
 	if strings.Count(c.server.Stderr(), "ignored what a call said") != 2 {
 		t.Error("the log does not tell of both")
 	}
@@ -232,7 +230,7 @@ func TestThereAreOnlySoManyItems(t *testing.T) {
 func TestWrongOptionsOfFunctionsAreTold(t *testing.T) {
 	script := `
 tool_wrong() {
-  mcp_emit_text --audience robots x; mcp_emit_text --priority 7 x; mcp_emit_json --priority x 1; mcp_emit_link x: ''; mcp_resource_updated
+  mcp_emit_text --audience robots x; mcp_emit_text --priority 7 x; mcp_emit_json --priority x 1; mcp_emit_link x:; mcp_resource_updated
   mcp_emit_text -- --audience; mcp_progress .5 half; echo "status $?"
 }
 `
