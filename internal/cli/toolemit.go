@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -159,11 +161,39 @@ func jsonArgument(cmd *cobra.Command, args []string, n int) (json.RawMessage, er
 // fileArgument reads the file that the nth argument names.
 func fileArgument(cmd *cobra.Command, args []string, n int) (data []byte, file string, err error) {
 	if n < len(args) && args[n] != "-" {
-		data, err = os.ReadFile(args[n])
+		data, err = readRegular(args[n])
 		return data, args[n], err
 	}
 	data, err = readInput(cmd)
 	return data, "-", err
+}
+
+// mostEmitted is how large a file may be that goes into a result.
+const mostEmitted = 64 << 20
+
+// readRegular reads a file that is no device or pipe, whose end might never come.
+func readRegular(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	return readAtMost(f, path)
+}
+
+func readAtMost(r io.Reader, name string) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, mostEmitted+1))
+	if err == nil && len(data) > mostEmitted {
+		err = fmt.Errorf("%s is larger than %d MiB", name, mostEmitted>>20)
+	}
+	return data, err
 }
 
 // mimeOf is the media type that was given, or that the name or the bytes tell.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -111,7 +110,7 @@ func literal(use, short string, f func(cmd *cobra.Command, args []string) (strin
 }
 
 func readInput(cmd *cobra.Command) ([]byte, error) {
-	text, err := io.ReadAll(cmd.InOrStdin())
+	text, err := readAtMost(cmd.InOrStdin(), "standard input")
 	if err != nil {
 		return nil, fmt.Errorf("read standard input: %w", err)
 	}

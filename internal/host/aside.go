@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"sync"
 
 	"github.com/conch-mcp/conch/internal/call"
@@ -15,6 +14,7 @@ import (
 // that of a resource, or of a completion. What it prints is its result, unless it
 // says that it failed.
 type aside struct {
+	ctx       context.Context // ends with the function
 	host      *Host
 	call      call.Call
 	verdict   *verdict
@@ -23,9 +23,11 @@ type aside struct {
 
 // runAside runs a function and hears what it says.
 func (h *Host) runAside(ctx context.Context, c call.Call) (call.Outcome, *verdict, error) {
-	a := &aside{host: h, call: c}
+	answering, cancel := context.WithCancel(ctx)
+	a := &aside{ctx: answering, host: h, call: c}
 	c.Hear = a.hear
 	outcome, err := h.opts.Run(ctx, c)
+	cancel()
 	a.answering.Wait()
 	return outcome, a.verdict, err
 }
@@ -72,14 +74,14 @@ func (a *aside) give(m talkback.Message) {
 }
 
 func (a *aside) reply(m talkback.Message, member string, value json.RawMessage) {
-	a.answering.Go(func() { a.host.reply(m.Reply, member, value, slog.LevelDebug) })
+	a.answering.Go(func() { a.host.reply(a.ctx, m.Reply, member, value) })
 }
 
 // reply answers a program of a call's.
-func (h *Host) reply(to talkback.Reply, member string, value json.RawMessage, level slog.Level) {
+func (h *Host) reply(ctx context.Context, to talkback.Reply, member string, value json.RawMessage) {
 	var f fields
 	f.addRaw(member, value)
-	if err := to.Send(f.object()); err != nil {
-		h.opts.Log.Log(context.Background(), level, "cannot hand an answer to the call", "err", err)
+	if err := to.Send(ctx, f.object()); err != nil && ctx.Err() == nil {
+		h.opts.Log.Warn("cannot hand an answer to the call", "err", err)
 	}
 }

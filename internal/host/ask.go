@@ -39,21 +39,37 @@ func (t *talk) parseQuestion(m talkback.Message) (q question, ok bool) {
 		return q, false
 	}
 	delete(t.askers, asked.Asker)
-	q = question{key: asked.Key, method: asked.Method, params: asked.Params, reply: m.Reply.Send}
+	q = question{key: asked.Key, method: asked.Method, params: asked.Params}
+	q.reply = func(answer json.RawMessage) error {
+		t.mu.Lock()
+		t.open--
+		t.mu.Unlock()
+		return m.Reply.Send(t.asking, answer)
+	}
+	t.open++
 	if q.key == "" {
 		sum := sha256.Sum256([]byte(q.method + "\x00" + string(q.params)))
 		q.key = "q-" + hex.EncodeToString(sum[:6])
 	}
-	// Who asks again is to be answered again.
-	if t.asked[q.key]++; t.asked[q.key] > 1 {
-		q.key = fmt.Sprintf("%s-%d", q.key, t.asked[q.key])
-	}
+	q.key = t.freeKey(q.key)
 	return q, true
+}
+
+// freeKey is a key that no question has had: who asks again is to be answered
+// again.
+func (t *talk) freeKey(key string) string {
+	free := key
+	for t.asked[free] > 0 {
+		t.asked[key]++
+		free = fmt.Sprintf("%s-%d", key, t.asked[key])
+	}
+	t.asked[free]++
+	return free
 }
 
 // answer gives the asker what the client has said.
 func (t *talk) answerWith(q question, result json.RawMessage) {
-	t.replyTo(q, json.RawMessage(`{"result":`+string(result)+`}`))
+	t.background(func() { t.replyTo(q, json.RawMessage(`{"result":`+string(result)+`}`)) })
 }
 
 // refuse tells the asker that there is no answer, and why.
@@ -69,7 +85,7 @@ func faulty(fault string) json.RawMessage {
 }
 
 func (t *talk) replyTo(q question, answer json.RawMessage) {
-	if err := q.reply(answer); err != nil {
+	if err := q.reply(answer); err != nil && t.asking.Err() == nil {
 		t.call.host.opts.Log.Warn("cannot hand an answer to the call", "tool", t.call.tool.Name, "err", err)
 	}
 }
@@ -86,6 +102,8 @@ func (t *talk) ask(m talkback.Message) bool {
 	c := t.call
 	q, why := q.inRevision(c.revision)
 	switch fault := q.fault(); {
+	case t.open > maxQuestions:
+		t.answering.Go(func() { t.refuse(q, fmt.Sprintf("the call has %d questions open already", maxQuestions)) })
 	case fault != "":
 		t.answering.Go(func() { t.replyTo(q, faulty(fault)) })
 	case why != "":
@@ -167,10 +185,18 @@ func (t *talk) endWaiting() {
 	t.waiting--
 	last := t.waiting == 0
 	t.mu.Unlock()
-	if last {
-		_ = t.slot.Resume(t.asking)
-		t.clock.GoOn()
+	if !last {
+		return
 	}
+	_ = t.slot.Resume(t.asking)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.waiting > 0 {
+		// It has asked again meanwhile.
+		t.slot.Park()
+		return
+	}
+	t.clock.GoOn()
 }
 
 // defect tells why a client's answer is none; "" when it is one: for a form that

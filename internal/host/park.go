@@ -140,8 +140,24 @@ func (h *Host) begin(ctx context.Context, c toolCall, run runFunc, answers, resp
 		defer close(l.done)
 		defer h.recovered("tools/call", &l.err)
 		l.result, l.err = run(ctx, c)
+		h.finished(l)
 	})
 	return l
+}
+
+// keptResult is how long the result of a call may be that ends while it is parked,
+// without having waited for its answers, to be there when its client comes back.
+const keptResult = 1 << 20
+
+// finished lets go of a call that has ended while it was parked, if its result is
+// too long to be kept: it will begin anew.
+func (h *Host) finished(l *life) {
+	if len(l.result) <= keptResult {
+		return
+	}
+	if h.parked.take(l.id) == l {
+		l.result = nil
+	}
 }
 
 // resume gives a parked call its client's answers, and room to go on.
@@ -173,7 +189,8 @@ func (l *life) take(q question, answer json.RawMessage) {
 	}
 	if l.wrong[q.key]++; l.wrong[q.key] >= attempts {
 		delete(l.pending, q.key)
-		l.talk.refuse(q, l.talk.wrongly(defect))
+		why := l.talk.wrongly(defect)
+		l.talk.background(func() { l.talk.refuse(q, why) })
 	}
 }
 

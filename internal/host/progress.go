@@ -14,8 +14,9 @@ import (
 // its talk.
 type progress struct {
 	limit *rate.Limiter
-	last  *float64   // what was told last
-	held  *milestone // that could not be told when it came, and is next
+	last  *float64        // what was told last
+	total json.RawMessage // that was told with it, nil for none
+	held  *milestone      // that could not be told when it came, and is next
 
 	began    time.Time   // the watch for silence
 	lastTold time.Time   // or began
@@ -47,6 +48,9 @@ func (t *talk) tellProgress(payload json.RawMessage) bool {
 	}
 	m := milestone{value: value, written: json.RawMessage(p.Progress), message: p.Message}
 	if p.Total != nil {
+		if _, err := p.Total.Float64(); err != nil {
+			return false
+		}
 		m.total = json.RawMessage(*p.Total)
 	}
 	t.clock.Extend()
@@ -71,7 +75,7 @@ func (t *talk) flushProgress() {
 }
 
 func (t *talk) sendProgress(m milestone) {
-	t.last, t.held, t.lastTold = &m.value, nil, time.Now()
+	t.last, t.held, t.lastTold, t.total = &m.value, nil, time.Now(), m.total
 	var f fields
 	f.addRaw("progressToken", t.call.token)
 	f.addRaw("progress", m.written)
@@ -116,8 +120,11 @@ func (t *talk) breakSilence() {
 	default:
 		t.beats++
 		value := beat(t.last, t.beats)
+		if math.IsInf(value, 0) || t.last != nil && value <= *t.last {
+			return
+		}
 		t.sendProgress(milestone{
-			value: value, written: json.RawMessage(strconv.FormatFloat(value, 'g', -1, 64)),
+			value: value, written: json.RawMessage(strconv.FormatFloat(value, 'g', -1, 64)), total: t.total,
 			message: fmt.Sprintf("%d s elapsed", int(time.Since(t.began).Seconds())),
 		})
 	}
@@ -127,10 +134,14 @@ func (t *talk) breakSilence() {
 // that, and less than whatever comes next. Most calls begin with 0, so before
 // the first word it is below that.
 func beat(last *float64, n int) float64 {
-	if last == nil || *last < 0 {
+	switch {
+	case last == nil:
+		return -1 / float64(n)
+	case -1 <= *last && *last < 0 && n > 1 && *last == -1/float64(n-1):
+		// It was told in place of a call that has not said anything yet.
 		return -1 / float64(n)
 	}
-	return *last + math.Max(1, *last)*1e-9
+	return *last + math.Max(1, math.Abs(*last))*1e-9
 }
 
 // stopWatching ends the watch for silence; t.mu is held.

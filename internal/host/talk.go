@@ -42,6 +42,7 @@ type talk struct {
 	slot      call.Slot // of a call that asks its client at once
 	clock     call.Clock
 	waiting   int // questions that it waits for
+	open      int // questions that have no answer
 
 	progress
 	logs    map[string]*rate.Limiter // by level
@@ -296,6 +297,16 @@ func (t *talk) tellLog(payload json.RawMessage) bool {
 	return true
 }
 
+// background has f done beside the call, which waits for it at its end; t.mu is not
+// held.
+func (t *talk) background(f func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.asking.Err() == nil {
+		t.answering.Go(f)
+	}
+}
+
 // give tells a program of the call's what the call was given, however long it is.
 func (t *talk) give(m talkback.Message) bool {
 	var text json.RawMessage
@@ -310,13 +321,15 @@ func (t *talk) give(m talkback.Message) bool {
 	if text == nil {
 		text = json.RawMessage(`{}`)
 	}
-	t.answering.Go(func() { t.host.reply(m.Reply, "result", text, slog.LevelDebug) })
+	t.answering.Go(func() { t.host.reply(t.asking, m.Reply, "result", text) })
 	return true
 }
 
 // close ends what is asked, and tells what had to be let go.
 func (t *talk) close() {
+	t.mu.Lock()
 	t.stop()
+	t.mu.Unlock()
 	t.answering.Wait()
 	t.mu.Lock()
 	if t.closed {

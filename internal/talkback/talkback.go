@@ -13,6 +13,7 @@ package talkback
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -181,8 +182,9 @@ type Reply struct{ path string }
 const patience = 5 * time.Second
 
 // Send sends the answer, one JSON document. A sender who is gone gets none, which
-// is no error of anybody's.
-func (r Reply) Send(answer json.RawMessage) error {
+// is no error of anybody's; one who does not read is waited for until ctx ends, or
+// for a few seconds.
+func (r Reply) Send(ctx context.Context, answer json.RawMessage) error {
 	fd, err := unix.Open(r.path, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENOENT) {
 		return nil
@@ -193,6 +195,7 @@ func (r Reply) Send(answer json.RawMessage) error {
 	f := os.NewFile(uintptr(fd), r.path)
 	defer f.Close()
 	_ = f.SetWriteDeadline(time.Now().Add(patience))
+	defer context.AfterFunc(ctx, func() { _ = f.SetWriteDeadline(time.Unix(1, 0)) })()
 	var line bytes.Buffer
 	if err := json.Compact(&line, answer); err != nil {
 		return err

@@ -109,7 +109,7 @@ func TestASenderIsAnswered(t *testing.T) {
 	defer channel.Close()
 	large := strings.Repeat("x", 200_000)
 	r := NewReader("call-1", path, func(m Message) {
-		if err := m.Reply.Send(json.RawMessage(`{"result": "` + large + `"}`)); err != nil {
+		if err := m.Reply.Send(t.Context(), json.RawMessage(`{"result": "`+large+`"}`)); err != nil {
 			t.Error(err)
 		}
 	}, slog.New(slog.DiscardHandler))
@@ -127,7 +127,7 @@ func TestASenderIsAnswered(t *testing.T) {
 		t.Errorf("%v are left", left)
 	}
 	// Nobody reads any more, which is no error.
-	if err := (Reply{path + ".gone"}).Send(json.RawMessage(`{}`)); err != nil {
+	if err := (Reply{path + ".gone"}).Send(t.Context(), json.RawMessage(`{}`)); err != nil {
 		t.Error(err)
 	}
 }
