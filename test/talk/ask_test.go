@@ -1,6 +1,7 @@
 package talk_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -350,4 +351,123 @@ func TestAQuestionOfTheOlderErasIsNotWaitedForForEver(t *testing.T) {
 	c := askingClient(t, ways[0], "--park-timeout=300ms", "--timeout=250ms")
 	// Its time stands still, or it would have been stopped before.
 	c.call(ask{tool: "form"}).wantSays(t, "conch: the client has not answered within 300ms (--park-timeout)\nstatus 1")
+}
+
+func TestATextThatLooksLikeAnOptionIsAsked(t *testing.T) {
+	script := `
+tool_dash() { mcp_elicit_confirm "$arg_text"; mcp_elicit_choice "$arg_text" -a --help; mcp_elicit --key k "$arg_text" '{"type":"object","properties":{}}' 30; }
+tool_sample() { mcp_sample "$arg_text" --max-tokens 7; mcp_sample --system s -- --system; }
+`
+	each(t, ways, func(t *testing.T, w way) {
+		c := fixture{script: script, caps: `{"elicitation":{},"sampling":{}}`}.serve(t, w)
+		var asked []string
+		c.answer = func(q question) reply {
+			if q.method == "sampling/createMessage" {
+				var messages []json.RawMessage
+				_ = json.Unmarshal(member(q.params, "messages"), &messages)
+				asked = append(asked, text(messages[0], "content", "text"))
+				return reply{result: `{"role":"assistant","model":"m","content":[{"type":"text","text":"o"},{"type":"text","text":"k"}]}`}
+			}
+			asked = append(asked, text(q.params, "message"))
+			return reply{result: `{"action":"decline"}`}
+		}
+		for _, say := range []string{"--help", "-h", "-5 degrees?", "--keys"} {
+			asked = nil
+			args := `{"text":` + quote(say) + `}`
+			c.call(ask{tool: "dash", args: args}).wantSays(t, strings.TrimSpace(strings.Repeat(`{"action":"decline"}`+"\n", 3)))
+			if strings.Join(asked, " ") != strings.TrimSpace(strings.Repeat(say+" ", 3)) {
+				t.Errorf("%s is asked as %q", say, asked)
+			}
+		}
+		asked = nil
+		c.call(ask{tool: "sample", args: `{"text":"--help"}`}).wantSays(t, "ok\nok")
+		if strings.Join(asked, " ") != "--help --system" {
+			t.Errorf("the model is asked %q", asked)
+		}
+	})
+}
+
+// A program that takes its time to start, as on a busy machine.
+func TestQuestionsThatAreAnnouncedAreWaitedFor(t *testing.T) {
+	script := `
+tool_both() {
+  printf '%s asking "late"\n' "${MCP_CALL_TMPDIR##*/}" 1<>"$CONCH_TALK"
+  mcp_elicit_confirm one &
+  { sleep 0.6; CONCH_ASKER=late "$CONCH_BIN" tool elicit confirm two; } &
+  wait
+}
+`
+	each(t, ways[1:2], func(t *testing.T, w way) {
+		c := fixture{script: script, caps: `{"elicitation":{}}`}.serve(t, w)
+		c.answer = always(`{"action":"decline"}`)
+		if o := c.call(ask{tool: "both"}); o.rounds != 2 {
+			t.Errorf("it took %d rounds", o.rounds)
+		}
+	})
+}
+
+func TestOnlySoManyQuestionsAreOpenAtOnce(t *testing.T) {
+	script := `
+tool_many() {
+  local i me=${MCP_CALL_TMPDIR##*/}
+  for ((i = 0; i < 200; i++)); do
+    printf '%s ask {"key":"k%d","method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{}}},"reply":"none%d"}\n' "$me" "$i" "$i" 1<>"$CONCH_TALK"
+  done
+  mcp_elicit_confirm really 2>"$arg_file.refused" || echo "status $?"
+  until [[ -e $arg_file ]]; do sleep 0.02; done
+}
+`
+	for _, w := range []way{ways[0], ways[1]} {
+		c := fixture{script: script, caps: `{"elicitation":{}}`}.serve(t, w)
+		most := 0
+		c.answer = func(question) reply { return reply{} }
+		file := filepath.Join(t.TempDir(), "go")
+		p := c.start(ask{tool: "many", args: `{"file":` + quote(file) + `}`})
+		harness.Eventually(t, harness.Deadline, "one more is refused", func() bool {
+			text, _ := os.ReadFile(file + ".refused")
+			return strings.Contains(string(text), "64 questions open")
+		})
+		if w.isModern() {
+			most = len(questions(p.wait().Result))
+		} else {
+			c.mu.Lock()
+			most = len(c.asked)
+			c.mu.Unlock()
+		}
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if most == 0 || most > 64 {
+			t.Errorf("%s: %d questions are put to the client", w, most)
+		}
+	}
+}
+
+// Until the server has room for it no more.
+func TestAnswersTooLongToBeCarriedStayWithTheCall(t *testing.T) {
+	script := `tool_ask() { local a b; a=$(mcp_elicit_string first); b=$(mcp_elicit_string second); echo "${#a} $b"; }`
+	var long strings.Builder
+	for i := range 30_000 {
+		fmt.Fprintf(&long, "%x", sha256.Sum256([]byte(fmt.Sprint(i))))
+	}
+	for _, flags := range [][]string{nil, {"--max-parked=0"}} {
+		c := fixture{script: script, flags: flags, caps: `{"elicitation":{}}`}.serve(t, ways[1])
+		c.answer = func(q question) reply {
+			if text(q.params, "message") == "second" {
+				return reply{result: `{"action":"accept","content":{"value":"short"}}`}
+			}
+			return reply{result: `{"action":"accept","content":{"value":"` + long.String() + `"}}`}
+		}
+		o := c.call(ask{tool: "ask"})
+		if flags == nil {
+			said, _ := o.says()
+			if !strings.HasSuffix(said, ` {"action":"accept","content":{"value":"short"}}`) || len(said) > 200 {
+				t.Errorf("it says %.300s", said)
+			}
+			continue
+		}
+		if o.Error == nil || !strings.Contains(o.Error.Message, "--max-parked") {
+			t.Errorf("without room to park: %.300s", o.Raw)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/conch-mcp/conch/test/harness"
 	"github.com/conch-mcp/conch/test/judge"
@@ -207,4 +208,33 @@ tool_whole() { sleep 1; echo done; }
 	}
 	c.call(ask{tool: "steps"}).wantSays(t, "done")
 	c.call(ask{tool: "whole"}).wantSays(t, "done")
+}
+
+// Beyond the greatest number there is none, and behind a negative one comes more.
+func TestABeatIsANumberThatIsMore(t *testing.T) {
+	script := `
+tool_most() { mcp_progress 1.7976931348623157e308; while [[ ! -e $arg_file ]]; do sleep 0.02; done; echo done; }
+tool_negative() { mcp_progress -5; while [[ ! -e $arg_file ]]; do sleep 0.02; done; mcp_progress -4; echo done; }
+`
+	each(t, ways, func(t *testing.T, w way) {
+		c := fixture{script: script, flags: []string{"--heartbeat=30ms"}}.serve(t, w)
+		for tool, last := range map[string]string{"most": "1.7976931348623157e308", "negative": "-4"} {
+			file := filepath.Join(t.TempDir(), "go")
+			p := c.start(ask{tool: tool, args: fmt.Sprintf(`{"file":%q}`, file), token: quote(tool)})
+			harness.Eventually(t, harness.Deadline, "the server tells of the call", func() bool {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				return len(p.told) >= 1
+			})
+			time.Sleep(100 * time.Millisecond) // some beats
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			o := outcome{Reply: p.wait(), told: p.told}
+			o.wantSays(t, "done")
+			if got := o.progress(); !slices.Contains(got, last) {
+				t.Errorf("%s, which the tool told, is not in %q", last, got)
+			}
+		}
+	})
 }
