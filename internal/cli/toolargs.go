@@ -181,8 +181,8 @@ func argumentAt(pointer string) (string, error) {
 		return "", err
 	}
 	filter := pointer
-	if isIdentifier(pointer) {
-		filter = "." + pointer
+	if isName(pointer) {
+		filter = `.["` + pointer + `"]`
 	}
 	var out bytes.Buffer
 	// A newline ends a comment of the filter.
@@ -192,13 +192,16 @@ func argumentAt(pointer string) (string, error) {
 	return strings.TrimSuffix(out.String(), "\n"), nil
 }
 
-func isIdentifier(name string) bool {
-	for i, c := range name {
-		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
+// isName reports whether a pointer is the name of an argument: no filter begins
+// with a letter, but for functions, which lead to none.
+func isName(pointer string) bool {
+	for i, c := range pointer {
+		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || !strings.ContainsRune("0123456789.:-", c)) {
 			return false
 		}
 	}
-	return name != ""
+	return pointer != "" && !strings.HasSuffix(pointer, ".")
 }
 
 // integer reads an integer of JSON, which has 2.0 and 2e0 for 2 as well.

@@ -61,7 +61,8 @@ _conch_milliseconds() {
 
 # mcp_run_with_progress --pattern RE [OPTION…] -- COMMAND… runs a command, makes
 # progress of the lines on its standard error that RE matches, and ends with its
-# status.
+# status. RE is an extended regular expression of POSIX, as [[ =~ ]] has it. Where
+# the command fails, the last of the other lines go to standard error: they say why.
 #
 #   --extract json|match1|ratio  progress and message are members of the line; the
 #                                first group is the progress; the first two are how
@@ -136,7 +137,7 @@ _conch_progress_check() {
     json | match1 | ratio) ;;
     *) _conch_wrong="unknown extract mode '$_conch_extract'; there are json, match1 and ratio" ;;
   esac
-  ((_conch_match < 2)) || _conch_wrong='--pattern is no regular expression'
+  ((_conch_match < 2)) || _conch_wrong="--pattern is no regular expression of POSIX (a brace is written [{]): $_conch_pattern"
   [[ -n $_conch_pattern ]] || _conch_wrong='--pattern is required'
   [[ -z $_conch_wrong ]] || _conch_progress_wrong "$_conch_wrong"
 }
@@ -149,18 +150,27 @@ _conch_progress_run() {
     _conch_progress_follow "$@"
     builtin return
   fi
+  builtin local _conch_ended=0 _conch_why=''
   # In a subshell, since pipefail and errexit might be set.
-  (
+  _conch_why=$(
     "$@" 2>&1 >&45 45>&- | _conch_progress_read
     builtin exit "${PIPESTATUS[0]}"
-  )
+  ) || _conch_ended=$?
+  if ((_conch_ended)) && [[ -n $_conch_why ]]; then
+    builtin printf '%s\n' "$_conch_why" >&2
+  fi
+  builtin return "$_conch_ended"
 }
 
+# Prints the last lines that are no progress, once all are read.
 _conch_progress_read() {
-  builtin local _conch_line=''
+  builtin local _conch_line='' _conch_others=''
   while IFS= builtin read -r _conch_line || [[ -n $_conch_line ]]; do
     _conch_progress_line "$_conch_line"
+    # Enough of them.
+    while ((${#_conch_others} > 2000)); do _conch_others=${_conch_others#*$'\n'}; done
   done
+  builtin printf '%s' "$_conch_others"
 }
 
 # The command is in the background: only while it runs does the file grow.
@@ -213,6 +223,7 @@ _conch_progress_piece() {
     [[ -z $_conch_done ]] || _conch_progress_tell
     builtin return 0
   fi
+  _conch_others+=$1$'\n'
   [[ -z $_conch_stderr ]] || builtin printf '%s\n' "$1" 2>/dev/null >>"$_conch_stderr" || builtin :
   [[ -n $_conch_quiet ]] || mcp_log_debug mcp_run_with_progress "$1" || builtin :
 }

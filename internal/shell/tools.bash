@@ -270,7 +270,8 @@ _conch_argument() {
   builtin local _conch_found='' _conch_type='' _conch_filter="$1"
   builtin local _conch_json="${_conch_arguments:-$(_conch_nothing)}"
   case $1 in
-    '' | [0-9]* | *[!A-Za-z0-9_]*) ;;
+    '' | [0-9]* | *[!A-Za-z0-9_.:-]* | .* | *.) ;;
+    *[!A-Za-z0-9_]*) _conch_filter=".[\"$1\"]" ;;
     *) _conch_filter=.$1 ;;
   esac
   if _conch_lookup "$_conch_json" "$_conch_filter"; then

@@ -38,13 +38,13 @@ func TestLinesBecomeProgress(t *testing.T) {
 	inEach(t, func(t *testing.T, s shell) {
 		for _, test := range []struct{ name, options, command, stderr string }{
 			{"percent", `--pattern '([0-9.]+)%' --extract match1`, `echo 'at 12.5%'; echo other; printf '20%%\r30%%\r'`,
-				"progress: 12.5 at 12.5%\nlog: mcp_run_with_progress other\nprogress: 20 20%\nprogress: 30 30%\n"},
+				"progress: 12.5 at 12.5%\nlog: mcp_run_with_progress other\nprogress: 20 20%\nprogress: 30 30%\nother\n"},
 			{"part", `--pattern 'frame=([0-9]+)' --extract match1 --total 40`, `echo frame=10; echo frame=08; echo frame=99`,
 				"progress: 25 frame=10\nprogress: 20 frame=08\nprogress: 100 frame=99\n"},
 			{"ratio", `--pattern '\[([0-9]+)/([0-9]+)\]' --extract ratio`, `echo '[1/3] one'; echo '[2/0]'; echo '[3/3]'`,
 				"progress: 33 [1/3] one\nprogress: 100 [3/3]\n"},
 			{"json", `--pattern '^\{' --quiet`, `echo '{"progress":1,"message":"a b"}'; echo noise; echo '{"progress":"2","x":[1]}'; echo '{"progress":3,"message":"\u00e9"}'; echo '{"progress":"x"}'; echo '{"x":1}'; echo '{'`,
-				"progress: 1 a b\nprogress: 2 Working...\nprogress: 3 é\n"},
+				"progress: 1 a b\nprogress: 2 Working...\nprogress: 3 é\nnoise\n"},
 			{"dry run", `--pattern '(.*)%' --extract match1 --dry-run`, `echo '5%'`, `{"progress":5,"message":"5%"}` + "\n"},
 		} {
 			r := s.run(t, `mcp_run_with_progress `+test.options+` -- bash -c "$1"; echo "$?"`, "exec 3>&1; echo out; { "+test.command+"; } >&2; exit 9")
@@ -85,7 +85,7 @@ func TestOptionsOfProgressThatMakeNoSense(t *testing.T) {
 	for options, want := range map[string]string{
 		"-- true":                             "--pattern is required",
 		"--pattern x":                         "there is no command",
-		"--pattern '(' -- true":               "--pattern is no regular expression",
+		"--pattern '(' -- true":               "--pattern is no regular expression of POSIX (a brace is written [{]): (",
 		"--pattern x --extract y -- true":     "unknown extract mode 'y'; there are json, match1 and ratio",
 		"--pattern x --total 0 -- true":       "--total must be positive integer",
 		"--pattern x --total abc -- true":     "--total must be positive integer",

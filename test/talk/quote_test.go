@@ -316,6 +316,8 @@ func TestCommandsSayWhatFunctionsSay(t *testing.T) {
 		{`mcp_args_get '.long | length'`, `args-get '.long | length'`},
 		{`mcp_meta_get '.["x/y"]'`, `meta-get '.["x/y"]'`},
 		{`mcp_args_require s`, `args-require s`},
+		{`mcp_args_require max-width`, `args-require max-width`},
+		{`mcp_args_int a.b`, `args-int a.b`},
 		{`mcp_args_require .o.k`, `args-require .o.k`},
 		{`mcp_args_require e`, `args-require e 2>/dev/null`},
 		{`mcp_args_require z 'name it'`, `args-require z 'name it' 2>/dev/null`},
@@ -337,7 +339,7 @@ func TestCommandsSayWhatFunctionsSay(t *testing.T) {
 	for i, p := range pairs {
 		fmt.Fprintf(&script, "tool_function%d() { %s; }\ntool_command%d() { \"$CONCH_BIN\" tool %s; }\n", i, p.function, i, p.command)
 	}
-	const arguments = `{"s":"a b","e":"","z":null,"o":{"k":"v"},"t":true,"n":5,"dot":2.0,"exp":2e1,"half":1.5,"most":9223372036854775807,"more":9223372036854775808,"long":"`
+	const arguments = `{"s":"a b","max-width":"5","a.b":7,"e":"","z":null,"o":{"k":"v"},"t":true,"n":5,"dot":2.0,"exp":2e1,"half":1.5,"most":9223372036854775807,"more":9223372036854775808,"long":"`
 	long := strings.Repeat("x", 300_000)
 	c := fixture{script: script.String()}.serve(t, ways[0])
 	for i, p := range pairs {
