@@ -98,7 +98,8 @@ type Change struct {
 	// Was is what the entry started before, or where it led; "" for one that was
 	// not there.
 	Was string
-	// Emptied is a configuration that held the entry alone.
+	// Emptied is a configuration that was made for the entry and holds nothing
+	// else.
 	Emptied bool
 }
 
@@ -165,8 +166,8 @@ func (c Client) set(d inplace.Document, m inplace.Member, path ...string) error 
 }
 
 // Remove takes an entry out of a configuration. If all that has happened since a
-// backup is that the entry has come, the backup is what is left, to the byte; a
-// backup of nil is none.
+// backup is that the entry has come, the backup is what is left, to the byte. A
+// backup of nil is none, and says that nothing was there before.
 func (c Client) Remove(text, backup []byte, name string) (Change, error) {
 	d, err := c.parse(text)
 	if err != nil {
@@ -181,7 +182,7 @@ func (c Client) Remove(text, backup []byte, name string) (Change, error) {
 	case backup != nil && c.makes(backup, there, name, text):
 		change.Text = backup
 		return change, nil
-	case c.makes(nil, there, name, text):
+	case backup == nil && c.makes(nil, there, name, text):
 		change.Emptied = true
 		return change, nil
 	}
@@ -227,4 +228,9 @@ func started(entry any) string {
 		return "nothing"
 	}
 	return strings.Join(words, " ")
+}
+
+// String is what the entry starts, as [Change.Was] has it.
+func (e Entry) String() string {
+	return strings.Join(append([]string{e.Command}, e.Args...), " ")
 }

@@ -111,6 +111,7 @@ var departures = []struct {
 }{
 	{"there is no backup", "zed", "{\n  \"context_servers\": {\n    \"g\": {\n      \"command\": \"c\"\n    }\n  }\n}\n", nil, "", true},
 	{"the backup is about something else", "zed", "{\n  \"context_servers\": {\n    \"g\": {}\n  },\n  \"a\": 1\n}\n", []byte("{}"), "{\n  \"context_servers\": {},\n  \"a\": 1\n}\n", false},
+	{"something was there before", "zed", "{\n  \"context_servers\": {\n    \"g\": {\n      \"command\": \"c\"\n    }\n  }\n}\n", []byte("{} // mine"), "{\n  \"context_servers\": {}\n}\n", false},
 	{"the backup has the entry", "cursor", `{"mcpServers": {"g": {"command": "new"}}}`, []byte(`{"mcpServers": {"g": {"command": "old"}}}`), `{"mcpServers": {}}`, false},
 	{"the backup is broken", "cursor", `{"mcpServers": {"g": {"command": "new"}}}`, []byte(`{`), `{"mcpServers": {}}`, false},
 	{"something was added to it", "cursor", `{"mcpServers": {"g": {"disabled": true}, "h": {}}}`, []byte(`{"mcpServers": {"h": {}}}`), `{"mcpServers": { "h": {}}}`, false},
