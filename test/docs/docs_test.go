@@ -217,3 +217,22 @@ func TestEveryDecisionIsListedAndNumberedInTurn(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryFlagAndClientOfInstallIsToldOfInInstalling(t *testing.T) {
+	help, err := exec.Command(harness.Binary(t), "install", "--help").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := regexp.MustCompile(`--[a-z][a-z-]+`).FindAllString(string(help), -1)
+	_, list, ok := strings.Cut(string(help), "CLIENT is one of ")
+	list, _, ends := strings.Cut(list, ".")
+	if len(words) < 8 || !ok || !ends {
+		t.Fatalf("the help tells of %q only", words)
+	}
+	installing := read(t, "docs/installing.md")
+	for _, word := range append(words, strings.Split(list, ", ")...) {
+		if word != "--help" && word != "--timeout" && !strings.Contains(installing, "`"+word) {
+			t.Errorf("docs/installing.md does not tell of %s", word)
+		}
+	}
+}
