@@ -12,8 +12,8 @@ import (
 )
 
 // maxDepth is far more than anybody nests, and far less than the parser's stack
-// has room for. Brackets in strings count too.
-const maxDepth = 100_000
+// has room for.
+const maxDepth = 10_000
 
 type jsonDocument struct {
 	mark string        // a byte order mark, or nothing
@@ -59,8 +59,12 @@ func (d *jsonDocument) parse() error {
 
 func checkDepth(text []byte) error {
 	depth := 0
-	for i, c := range text {
-		switch c {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			i = behindString(text, i) - 1
+		case '/':
+			i = behindComment(text, i) - 1
 		case '{', '[':
 			depth++
 		case '}', ']':
@@ -71,6 +75,38 @@ func checkDepth(text []byte) error {
 		}
 	}
 	return nil
+}
+
+// behindString is where a string ends that begins at an offset, or the text.
+func behindString(text []byte, offset int) int {
+	for i := offset + 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// behindComment is where a comment ends that begins at an offset, or the text.
+// What begins no comment is a character by itself.
+func behindComment(text []byte, offset int) int {
+	ending := ""
+	switch rest := text[offset:]; {
+	case bytes.HasPrefix(rest, []byte("//")):
+		ending = "\n"
+	case bytes.HasPrefix(rest, []byte("/*")):
+		ending = "*/"
+	default:
+		return offset + 1
+	}
+	start := offset + len("//")
+	if i := bytes.Index(text[start:], []byte(ending)); i >= 0 {
+		return start + i + len(ending)
+	}
+	return len(text)
 }
 
 // isBlank reports whether a text has comments and white space at most.

@@ -160,7 +160,7 @@ var jsonFaults = []fault{
 	{"no object", "\n[]", "", "line 2, column 1: it is an array, and has to be an object"},
 	{"null", "null", "", "line 1, column 1: it is null, and has to be an object"},
 	{"behind a byte order mark", "\ufeff{]", "", "line 1, column 2: invalid character ']' at start of value"},
-	{"a depth without end", strings.Repeat("[", 1<<20), "", "line 1, column 100001: it is nested too deeply"},
+	{"a depth without end", strings.Repeat("[", 1<<20), "", "line 1, column 10001: it is nested too deeply"},
 	{"no object on the way", "{\n  \"s\": null\n}", "s.g", "line 2, column 8: s is null, and has to be an object"},
 	{"a string on the way", "{\n  \"s\": {\"g\": \"x\"}\n}", "s.g.env", "line 2, column 14: s.g is a string, and has to be an object"},
 	{"twice on the way", "{\"s\": {},\n \"s\": {}}", "s.g", "line 2, column 2: s is there twice; remove one of them"},
@@ -208,6 +208,18 @@ func TestWhatIsNoValueIsNotWritten(t *testing.T) {
 		d := parsed(t, parse, "")
 		if err := d.Set("x"); err == nil {
 			t.Error("the whole is replaced by a text")
+		}
+	}
+}
+
+func TestBracketsInStringsAndCommentsAreNoDepth(t *testing.T) {
+	many := strings.Repeat(`[31m{`, 20_000)
+	for _, text := range []string{
+		`{"a": "\"` + many + `"}`, "{ // \" " + many + "\n}", "{ /* \" " + many + "*/ }", `{"a\\": "` + many + `"}`,
+	} {
+		d := parsed(t, inplace.ParseJSON, text)
+		if err := d.Set("x", "b"); err != nil {
+			t.Error(err)
 		}
 	}
 }
