@@ -110,12 +110,17 @@ func (h *Host) ownCapabilities() json.RawMessage {
 	f.add("logging", struct{}{})
 	f.add("tools", changes)
 	resources, err := h.resourcesNow()
-	if err != nil || !resources.Absent {
+	switch {
+	case err != nil || !resources.Absent:
 		subscribe := map[string]any{}
 		if h.notifies.Load() {
 			subscribe = map[string]any{"listChanged": true, "subscribe": true}
 		}
 		f.add("resources", subscribe)
+	case h.opts.Long.Keeper != nil:
+		// Results may have links to what is kept, and clients read nothing of a
+		// server that does not say that it has resources.
+		f.add("resources", struct{}{})
 	}
 	prompts, promptsErr := h.promptsNow()
 	if promptsErr != nil || !prompts.Absent {

@@ -7,7 +7,7 @@ import (
 
 func TestTheConfigurationIsShownInBothEras(t *testing.T) {
 	const versions = `"supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],`
-	plain := `"capabilities":{"logging":{},"tools":{"listChanged":true}}`
+	plain := `"capabilities":{"logging":{},"tools":{"listChanged":true},"resources":{}}`
 	info := `{"name":"server","version":"1.0.0"}`
 	tests := []struct {
 		name, config string

@@ -19,7 +19,7 @@ func TestInitializeSettlesOnTheRevisionAskedForOrTheNewestOfItsEra(t *testing.T)
 		t.Run(asked, func(t *testing.T) {
 			c := fixture(t)
 			wantResult(t, c.initialize(asked), "1",
-				`{"protocolVersion":"`+want+`","capabilities":{"logging":{},"tools":{"listChanged":true}},"serverInfo":{"name":"server","version":"1.0.0"}}`)
+				`{"protocolVersion":"`+want+`","capabilities":{"logging":{},"tools":{"listChanged":true},"resources":{}},"serverInfo":{"name":"server","version":"1.0.0"}}`)
 			c.works()
 			wantResult(t, c.ask(request("2", "logging/setLevel", `{"level":"debug"}`)), "2", `{}`)
 			if r := c.ask(request("3", "tools/list", `{}`)); !strings.HasPrefix(string(r.Result), `{"tools":[{"name":"echo",`) {
@@ -89,7 +89,7 @@ func (c *client) askModern() {
 const (
 	modernEnd      = `"resultType":"complete","_meta":{"` + metaServerInfo + `":{"name":"server","version":"1.0.0"}}}`
 	discoverResult = `{"supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],` +
-		`"capabilities":{"logging":{},"tools":{"listChanged":true}},"ttlMs":0,"cacheScope":"public",` + modernEnd
+		`"capabilities":{"logging":{},"tools":{"listChanged":true},"resources":{}},"ttlMs":0,"cacheScope":"public",` + modernEnd
 )
 
 func TestTheStatelessEraIsServedWithoutAHandshake(t *testing.T) {

@@ -164,7 +164,7 @@ func TestValuesOfTemplatesAndPromptsAreData(t *testing.T) {
 }
 
 func TestAServerWithoutTheseListsHasNoneOfIt(t *testing.T) {
-	c := custom(t, offersScript, `{"tools":[]}`, `{}`)
+	c := custom(t, offersScript, `{"tools":[]}`, `{}`, "--keep-output=0s")
 	if r := c.initialize(newestLegacy); !strings.Contains(r.Raw, `"capabilities":{"logging":{},"tools":{"listChanged":true}}`) {
 		t.Errorf("got %s", r.Raw)
 	}
@@ -174,6 +174,28 @@ func TestAServerWithoutTheseListsHasNoneOfIt(t *testing.T) {
 	c.replace("prompts.json", offersPrompts)
 	if r := c.ask(request("1", "prompts/list", `{}`)); r.Error != nil {
 		t.Errorf("with a list: %s", r.Raw)
+	}
+}
+
+// For what clients read by the links of long results.
+func TestAServerThatKeepsLongTextsHasResources(t *testing.T) {
+	c := custom(t, `tool_long() { head -c 5000 /dev/zero | tr '\0' x; }`, `{"tools":[{"name":"long","inputSchema":{"type":"object"}}]}`, `{}`, "--max-text=1000B")
+	if r := c.initialize(newestLegacy); !strings.Contains(r.Raw, `"resources":{}`) {
+		t.Errorf("got %s", r.Raw)
+	}
+	wantResult(t, c.ask(request("1", "resources/list", `{}`)), "1", `{"resources":[]}`)
+	var result struct{ Content []struct{ Type, URI string } }
+	r := c.ask(request("2", "tools/call", `{"name":"long"}`))
+	if err := json.Unmarshal(r.Result, &result); err != nil || len(result.Content) != 2 || result.Content[1].Type != "resource_link" {
+		t.Fatalf("no link in %s", r.Raw)
+	}
+	read := c.ask(request("3", "resources/read", `{"uri":"`+result.Content[1].URI+`"}`))
+	if !strings.Contains(read.Raw, strings.Repeat("x", 5000)) {
+		t.Errorf("it reads %.300s", read.Raw)
+	}
+	modern := c.ask(modernRequest("4", "resources/read", `"uri":"`+result.Content[1].URI+`"`))
+	if !strings.Contains(modern.Raw, strings.Repeat("x", 5000)) || !strings.Contains(modern.Raw, `"ttlMs":0,"cacheScope":"private"`) {
+		t.Errorf("a client of the stateless era reads %.300s", modern.Raw)
 	}
 }
 
