@@ -34,11 +34,17 @@ type document struct {
 }
 
 func readDocument(raw json.RawMessage) (*document, error) {
-	original, err := readObject(raw)
+	d, err := readDocumentOfAny(raw)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRootType(original); err != nil {
+	return d, checkRootType(d.original)
+}
+
+// readDocumentOfAny is readDocument for a schema of what need not be an object.
+func readDocumentOfAny(raw json.RawMessage) (*document, error) {
+	original, err := readObject(raw)
+	if err != nil {
 		return nil, err
 	}
 	d := &document{original: original, patterns: newPatternCompiler(fromECMAScript)}

@@ -37,8 +37,8 @@ type evaluation struct {
 	unmatched []*finding
 }
 
-func (e *evaluation) accepts(object map[string]any) bool {
-	return e.eval(e.schema.root, object, nil) && !e.unjudged()
+func (e *evaluation) accepts(value any) bool {
+	return e.eval(e.schema.root, value, nil) && !e.unjudged()
 }
 
 // unjudged tells that some part of the verdict is missing, so that an accepting
@@ -55,7 +55,7 @@ func (e *evaluation) reportUnjudged(found *findings) {
 		reason = "the schema rejects it without a reason that can be named"
 	}
 	found.add(&finding{class: classOther, text: func() string {
-		return rootSubject + " could not be accepted: " + reason
+		return subject(e.schema.base) + " could not be accepted: " + reason
 	}})
 }
 

@@ -19,13 +19,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
-// Schema is a compiled schema for an object of arguments. It never changes after
-// Compile, so any number of goroutines may share it.
+// Schema is a compiled schema for an object of arguments, or another value. It never
+// changes after Compile, so any number of goroutines may share it.
 type Schema struct {
 	root *node
+	// base is what diagnostics call a value that need not be an object; nil for
+	// arguments.
+	base []segment
 	// nodes bounds how many subschemas can apply to one value in turn before the
 	// schema must have come round to itself.
 	nodes int
@@ -59,6 +63,21 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	return build(document)
 }
 
+// CompileValue is Compile for a schema of values of any type. Diagnostics call the
+// value by a name.
+func CompileValue(raw json.RawMessage, name string) (*Schema, error) {
+	document, err := readDocumentOfAny(raw)
+	if err != nil {
+		return nil, err
+	}
+	s, err := build(document)
+	if err != nil {
+		return nil, err
+	}
+	s.base = []segment{{name: name}}
+	return s, nil
+}
+
 // Check returns "" when arguments, the exact text of a valid JSON value, conform to
 // the schema, and otherwise one diagnostic that ends in one full stop. Of a name
 // that occurs twice in an object the last value counts.
@@ -84,12 +103,11 @@ func (s *Schema) Judge(arguments json.RawMessage) (diagnostic string, err error)
 	if err != nil {
 		return "", errNotJSON
 	}
-	object, ok := value.(map[string]any)
-	if !ok {
+	if _, ok := value.(map[string]any); !ok && s.base == nil {
 		return fmt.Sprintf("Invalid arguments: expected a JSON object, got %s.", typeName(value)), nil
 	}
-	first := evaluation{schema: s, verdictOnly: true}
-	if first.accepts(object) {
+	first := evaluation{schema: s, verdictOnly: true, path: slices.Clone(s.base)}
+	if first.accepts(value) {
 		return "", nil
 	}
 	if first.broken != nil {
@@ -101,17 +119,16 @@ func (s *Schema) Judge(arguments json.RawMessage) (diagnostic string, err error)
 		first.reportUnjudged(found)
 		return found.diagnostic(), nil
 	}
-	return s.diagnose(object, found, first.timedOut)
+	return s.diagnose(value, found, first.timedOut)
 }
 
 // diagnose makes a second, slower pass over arguments already known to be rejected.
 // Most arguments conform, so the first pass looks for nothing but the verdict.
-func (s *Schema) diagnose(object map[string]any, found *findings, timedOut map[matchKey]struct{}) (string, error) {
-	var value any = object
+func (s *Schema) diagnose(value any, found *findings, timedOut map[matchKey]struct{}) (string, error) {
 	if s.scientific {
-		value = inScientificNotation(object)
+		value = inScientificNotation(value)
 	}
-	second := evaluation{schema: s, found: found, timedOut: timedOut}
+	second := evaluation{schema: s, found: found, timedOut: timedOut, path: slices.Clone(s.base)}
 	second.eval(s.root, value, nil)
 	if second.broken != nil {
 		return "", second.broken

@@ -266,3 +266,32 @@ func TestMessagesAreBounded(t *testing.T) {
 		}
 	})
 }
+
+func TestASchemaOfAnyValueNamesIt(t *testing.T) {
+	const rows = `{"type":"array","minItems":1,"items":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}}`
+	tests := []struct{ name, schema, value, want string }{
+		{"an array", rows, `[{"n":1},{"n":2}]`, ""},
+		{"another type", rows, `{"n":1}`, `Invalid type(s): result expected array, got object ({"n":1}).`},
+		{"too few items", rows, `[]`, `Invalid value(s): result has 0 items, fewer than minItems 1.`},
+		{"within an item", rows, `[{"n":1},{"n":"2"}]`, `Invalid type(s): result[1].n expected integer, got string ("2").`},
+		{"missing in an item", rows, `[{}]`, `Missing required parameter(s): result[0].n.`},
+		{"an object", typedSchema, `{}`, `Missing required parameter(s): result.name.`},
+		{"of several types", `{"type":["string","null"]}`, `null`, ""},
+		{"a reference to the whole", `{"type":["array","string"],"items":{"$ref":"#"}}`, `["a",["b",[]]]`, ""},
+		{"no JSON", rows, `[`, "Invalid arguments: expected a JSON object, got text that could not be read as JSON."},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := CompileValue(json.RawMessage(tt.schema), "result")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s.Check(json.RawMessage(tt.value)); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+	if _, err := CompileValue(json.RawMessage(`{"type":"array","items":7}`), "result"); err == nil {
+		t.Error("what is no schema compiles")
+	}
+}
