@@ -19,8 +19,9 @@ type Tool struct {
 	// protocol demands, the least one that clients accept stands in its place.
 	Entry json.RawMessage
 	// Bare is Entry with the least inputSchema, for when the author's is of no
-	// use: clients drop a whole list over one that is no schema.
-	Bare json.RawMessage
+	// use: clients drop a whole list over one that is no schema. Unstructured is
+	// Entry without its outputSchema, for the same reason. Bare has none either.
+	Bare, Unstructured json.RawMessage
 	// InputSchema is what arguments must conform to, the author's JSON; nil
 	// when there is none.
 	InputSchema json.RawMessage

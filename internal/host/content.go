@@ -16,7 +16,7 @@ import (
 func (c toolCall) resultWith(items []json.RawMessage, structured json.RawMessage, isError bool) json.RawMessage {
 	var f fields
 	f.addRaw("content", joinArray(c.presented(items)))
-	if structured != nil && c.takesStructured(structured) {
+	if structured != nil && hasStructured(c.modern, c.revision, isObject(structured)) {
 		f.addRaw("structuredContent", structured)
 	}
 	f.add("isError", isError)
@@ -26,16 +26,10 @@ func (c toolCall) resultWith(items []json.RawMessage, structured json.RawMessage
 	return f.object()
 }
 
-// takesStructured reports whether the client's revision has structured content
-// of this kind: since 2025-06-18, and until 2026-07-28 objects alone.
-func (c toolCall) takesStructured(structured json.RawMessage) bool {
-	switch {
-	case c.modern:
-		return true
-	case c.revision != "" && c.revision < message.Revision20250618:
-		return false
-	}
-	return isObject(structured)
+// hasStructured reports whether a revision has structured content, objects or
+// other: since 2025-06-18, and until 2026-07-28 objects alone.
+func hasStructured(modern bool, revision string, isObject bool) bool {
+	return modern || isObject && (revision == "" || revision >= message.Revision20250618)
 }
 
 // document is what a tool with an outputSchema has printed, if it is one JSON

@@ -22,6 +22,8 @@ func (h *Host) initialize(ctx context.Context, method string, req *mcp.ServerReq
 	if err != nil {
 		return nil, err
 	}
+	// What is negotiated is what matters of the session from now on.
+	req.Params.ProtocolVersion = message.Text(message.Member(result, "protocolVersion"))
 	if _, err := next(ctx, method, req); err != nil {
 		return nil, err
 	}
@@ -90,11 +92,20 @@ func asResult(text json.RawMessage, err error) (mcp.Result, error) {
 // listTools answers tools/list.
 func (h *Host) listTools(req *mcp.ListToolsRequest) (mcp.Result, error) {
 	params := cmp.Or(req.Params, &mcp.ListToolsParams{})
-	return asResult(h.list(isModern(params.Meta), params.Cursor))
+	return asResult(h.list(isModern(params.Meta), negotiated(req.Session), params.Cursor))
 }
 
-// list is the result of a tools/list. A verbatim reading has one page.
-func (h *Host) list(modern bool, cursor string) (json.RawMessage, error) {
+// negotiated is the revision of a session; "" of none.
+func negotiated(session *mcp.ServerSession) string {
+	if session == nil || session.InitializeParams() == nil {
+		return ""
+	}
+	return session.InitializeParams().ProtocolVersion
+}
+
+// list is the result of a tools/list. A verbatim reading has one page. revision
+// says nothing in the stateless era.
+func (h *Host) list(modern bool, revision, cursor string) (json.RawMessage, error) {
 	h.handling("tools/list request")
 	tools, err := h.toolsNow()
 	if err != nil {
@@ -103,7 +114,7 @@ func (h *Host) list(modern bool, cursor string) (json.RawMessage, error) {
 	var f fields
 	if h.opts.Manner.isVerbatim() {
 		f.addRaw("tools", tools.Listing)
-	} else if err := h.addPage(&f, "tools", h.served(tools), cursor); err != nil {
+	} else if err := h.addPage(&f, "tools", h.served(tools, modern, revision), cursor); err != nil {
 		return nil, err
 	}
 	if modern {
@@ -119,18 +130,30 @@ func (h *Host) list(modern bool, cursor string) (json.RawMessage, error) {
 }
 
 // served lists the tools that exist, in the author's order.
-func (h *Host) served(tools *catalog.Tools) (served []listed) {
+func (h *Host) served(tools *catalog.Tools, modern bool, revision string) (served []listed) {
 	for _, tool := range tools.List {
-		if !h.opts.Exists(tool.Name) {
-			continue
+		if h.opts.Exists(tool.Name) {
+			served = append(served, listed{tool.Name, h.shown(tools, tool, modern, revision)})
 		}
-		if _, err := h.schema(tools, tool); err != nil {
-			served = append(served, listed{tool.Name, tool.Bare})
-			continue
-		}
-		served = append(served, listed{tool.Name, tool.Entry})
 	}
 	return served
+}
+
+// shown is a tool's entry as clients of a revision get to see it, without what
+// they drop a whole list over, or every result of the tool.
+func (h *Host) shown(tools *catalog.Tools, tool *catalog.Tool, modern bool, revision string) json.RawMessage {
+	c := h.compiled(tools, tool)
+	if c.err != nil {
+		return tool.Bare
+	}
+	if tool.OutputSchema == nil {
+		return tool.Entry
+	}
+	isObject := message.Text(message.Member(tool.OutputSchema, "type")) == "object"
+	if _, err := c.outputSchema(tool.OutputSchema); err != nil || !hasStructured(modern, revision, isObject) {
+		return tool.Unstructured
+	}
+	return tool.Entry
 }
 
 // configOrNone is for answers in which the configuration is a side matter:

@@ -35,7 +35,7 @@ func (h *Host) Initialize(params json.RawMessage) (result json.RawMessage, err e
 // the older. An error is a [*jsonrpc.Error].
 func (h *Host) ListTools(modern bool) (result json.RawMessage, err error) {
 	defer h.recovered("tools/list", &err)
-	return h.list(modern, "")
+	return h.list(modern, "", "")
 }
 
 // Discover is the result of server/discover. An error is a [*jsonrpc.Error].

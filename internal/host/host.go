@@ -109,7 +109,7 @@ type compiledSchema struct {
 
 // outputSchema is the tool's outputSchema, compiled.
 func (c *compiledSchema) outputSchema(text json.RawMessage) (*schema.Schema, error) {
-	c.outputOnce.Do(func() { c.output, c.outputErr = schema.Compile(text) })
+	c.outputOnce.Do(func() { c.output, c.outputErr = schema.CompileValue(text, "result") })
 	return c.output, c.outputErr
 }
 
@@ -284,6 +284,11 @@ func (h *Host) problems(tools *catalog.Tools) []string {
 		c := h.compiled(tools, tool)
 		if c.err != nil && tool.InputSchema != nil {
 			problems = append(problems, fmt.Sprintf("the inputSchema of %s cannot be used: %v; calls are refused", tool.Name, c.err))
+		}
+		if tool.OutputSchema != nil {
+			if _, err := c.outputSchema(tool.OutputSchema); err != nil {
+				problems = append(problems, fmt.Sprintf("the outputSchema of %s cannot be used: %v; it is not shown, and no result is held to it", tool.Name, err))
+			}
 		}
 		for _, p := range c.problems {
 			problems = append(problems, fmt.Sprintf("the inputSchema of %s: %s", tool.Name, p))

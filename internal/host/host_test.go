@@ -351,6 +351,37 @@ func sameMembers(got json.RawMessage, want string) bool {
 	return fmt.Sprintf("%s", a) == fmt.Sprintf("%s", b)
 }
 
+// Clients drop a whole list over an outputSchema that their revision does not
+// have.
+func TestAnOutputSchemaIsShownToWhoCanTakeIt(t *testing.T) {
+	tests := []struct{ name, schema, since string }{
+		{"of objects", `{"type":"object"}`, "2025-06-18"},
+		{"of arrays", `{"type":"array"}`, "2026-07-28"},
+		{"of objects among others", `{"type":["object","null"]}`, "2026-07-28"},
+		{"that leaves the type open", `{"required":["n"]}`, "2026-07-28"},
+		{"that cannot be used", `{"type":"object","properties":7}`, "never"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStage(t, `{"tools":[{"name":"greet","inputSchema":{"type":"object"},"outputSchema":`+tt.schema+`}]}`, `{}`)
+			for _, revision := range message.Revisions() {
+				list, err := s.host.list(message.Modern(revision), revision, "")
+				want := `{"name":"greet","inputSchema":{"type":"object"}}`
+				if revision >= tt.since {
+					want = `{"name":"greet","inputSchema":{"type":"object"},"outputSchema":` + tt.schema + `}`
+				}
+				if got := string(message.Member(list, "tools")); err != nil || got != "["+want+"]" {
+					t.Errorf("%s: %s, %v, want %s", revision, got, err, want)
+				}
+			}
+			problems, err := s.host.Problems()
+			if told := strings.Contains(strings.Join(problems, "\n"), "the outputSchema of greet cannot be used: "); err != nil || told != (tt.since == "never") {
+				t.Errorf("the problems are %q, %v", problems, err)
+			}
+		})
+	}
+}
+
 func TestOnlyTheRevisionsOfTheConfigurationAreSupported(t *testing.T) {
 	s := newStage(t, greetList, `{"supportedVersions":["2025-06-18","1999-01-01","2026-07-28"]}`)
 	if got := s.host.Supported(); !slices.Equal(got, []string{"2026-07-28", "2025-06-18"}) {

@@ -101,16 +101,29 @@ func parseTool(entry json.RawMessage) (tool *catalog.Tool, problem string) {
 	if schema := fields["inputSchema"]; schema != nil && string(schema) != "null" {
 		tool.InputSchema = schema
 	}
-	if schema := fields["outputSchema"]; schema != nil && string(schema) != "null" {
-		tool.OutputSchema = schema
-	}
 	tool.Entry, problem = listing(entry, tool.InputSchema)
-	tool.Bare = setSchema(tool.Entry, anyObject)
-	problem = together(problem, readLimits(tool, fields))
+	problem = together(problem, readOutputSchema(tool, fields["outputSchema"]), readLimits(tool, fields))
+	tool.Bare = setSchema(tool.Unstructured, anyObject)
 	if problem != "" {
 		problem = fmt.Sprintf("(%s) %s", name, problem)
 	}
 	return tool, problem
+}
+
+// readOutputSchema reads what structured content is to be like. What is no schema
+// is not shown: clients drop a whole list over it.
+func readOutputSchema(tool *catalog.Tool, schema json.RawMessage) (problem string) {
+	tool.Unstructured = tool.Entry
+	if schema == nil {
+		return ""
+	}
+	tool.Unstructured = hiding(tool.Entry, []string{"outputSchema"})
+	if schema[0] == '{' {
+		tool.OutputSchema = schema
+		return ""
+	}
+	tool.Entry = tool.Unstructured
+	return "has an outputSchema that is no JSON object; it is not shown, and no result is held to it"
 }
 
 // parseScopes reads scope names (RFC 6749, 3.3). Without any there are none.

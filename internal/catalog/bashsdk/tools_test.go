@@ -67,6 +67,8 @@ func TestEveryProblemOfAToolsListIsTold(t *testing.T) {
 		{"a schema that is a boolean", `{"name":"x","inputSchema":true}`, []string{"x"}, []string{"entry 1 of the tools list (x) has an inputSchema that is no JSON object; calls are refused"}},
 		{"a schema that is an array", `{"name":"x","inputSchema":[]}`, []string{"x"}, []string{"entry 1 of the tools list (x) has an inputSchema that is no JSON object; calls are refused"}},
 		{"a schema of another type", `{"name":"x","inputSchema":{"type":"string"}}`, []string{"x"}, []string{`entry 1 of the tools list (x) has an inputSchema whose type is not "object"; calls are refused`}},
+		{"an outputSchema that is a boolean", `{"name":"x","inputSchema":{},"outputSchema":true}`, []string{"x"}, []string{"entry 1 of the tools list (x) has an outputSchema that is no JSON object; it is not shown, and no result is held to it"}},
+		{"an outputSchema that is null", `{"name":"x","inputSchema":{},"outputSchema":null}`, []string{"x"}, []string{"entry 1 of the tools list (x) has an outputSchema that is no JSON object; it is not shown, and no result is held to it"}},
 		{"declared twice", good + `,{"name":"a","inputSchema":{}},` + good, []string{"a"}, []string{"the tools list declares good 2 times; it is not served"}},
 		{"declared three times", good + `,` + good + `,` + good, nil, []string{"the tools list declares good 3 times; it is not served"}},
 		{"several", `5,{"name":"b"},` + good + `,` + good, []string{"b"}, []string{
@@ -123,6 +125,8 @@ func TestListingShowsASchemaThatClientsAccept(t *testing.T) {
 		{"no object", `{"name":"x","inputSchema":[{"a":"]"}],"z":[1]}`, `{"name":"x","inputSchema":{"type":"object"},"z":[1]}`},
 		{"not one deeper down", `{"name":"x","_meta":{"inputSchema":5},"inputSchema":5}`, `{"name":"x","_meta":{"inputSchema":5},"inputSchema":{"type":"object"}}`},
 		{"a key with escapes", `{"name":"x","input\u0053chema":5}`, `{"name":"x","input\u0053chema":{"type":"object"}}`},
+		{"an outputSchema", `{"name":"x","outputSchema":{"type":"array"},"inputSchema":{}}`, `{"name":"x","outputSchema":{"type":"array"},"inputSchema":{"type":"object"}}`},
+		{"an outputSchema that is none", `{"outputSchema":7,"name":"x","inputSchema":{"type":"object"},"outputSchema":[]}`, `{"name":"x","inputSchema":{"type":"object"}}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -134,6 +138,20 @@ func TestListingShowsASchemaThatClientsAccept(t *testing.T) {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestATypeOfResultsThatClientsDoNotHaveCanBeLeftOut(t *testing.T) {
+	tools, err := parseTools([]byte(`{"tools":[{"\u006eame":"x","outputSchema":{"a":1.50},"inputSchema":{"b":1.50},"z":"\u00e9"}]}`))
+	if err != nil || len(tools.List) != 1 {
+		t.Fatalf("%v, %+v", err, tools)
+	}
+	tool := tools.List[0]
+	if got, want := string(tool.Unstructured), `{"\u006eame":"x","inputSchema":{"type":"object","b":1.50},"z":"\u00e9"}`; got != want {
+		t.Errorf("without: %s, want %s", got, want)
+	}
+	if got, want := string(tool.Bare), `{"\u006eame":"x","inputSchema":{"type":"object"},"z":"\u00e9"}`; got != want {
+		t.Errorf("bare: %s, want %s", got, want)
 	}
 }
 
@@ -173,6 +191,7 @@ func FuzzTools(f *testing.F) {
 	for _, entries := range []string{
 		``, `{"name":"x","inputSchema":{"type":"object","properties":{"a":{"minimum":1.50}}}}`, `{"name":"x"}`, `{"name":"x","inputSchema":null}`, `{"name":"x","inputSchema":{}}`,
 		`{"inputSchema":{"a":1},"name":"x","z":"\u003c\/"},{"name":"x"}`, `{"name":"a\nb"}`, `5,null,[],"x"`, `{"name":"x","inputSchema":5,"inputSchema":6}`,
+		`{"name":"x","outputSchema":{}},{"name":"y","outputSchema":5,"inputSchema":{}}`,
 		`{"name":"x","input\u0053chema":{"type":["object"]}}`, `{"":"","name":"\ud800","inputSchema":{"type":null}}`, "{ \"name\" :\t\"x\" , \"inputSchema\" : [ ] }",
 	} {
 		f.Add([]byte(`{"tools":[` + entries + `]}`))
@@ -203,7 +222,7 @@ func FuzzTools(f *testing.F) {
 }
 
 // requireOtherBytes checks that the members of an entry are the author's, but
-// for inputSchema.
+// for its schemas.
 func requireOtherBytes(t *testing.T, text []byte, tool *catalog.Tool) {
 	var list struct {
 		Tools []json.RawMessage `json:"tools"`
@@ -220,7 +239,7 @@ func requireOtherBytes(t *testing.T, text []byte, tool *catalog.Tool) {
 	t.Errorf("%s is none of the entries of %q", tool.Entry, text)
 }
 
-// without lists the members of an entry but for inputSchema, keys and values as
+// without lists the members of an entry but for its schemas, keys and values as
 // they are written, white space aside.
 func without(entry json.RawMessage) string {
 	var compact bytes.Buffer
@@ -236,7 +255,7 @@ func without(entry json.RawMessage) string {
 		key, _ := dec.Token()
 		var value json.RawMessage
 		_ = dec.Decode(&value)
-		if key != "inputSchema" {
+		if key != "inputSchema" && key != "outputSchema" {
 			fmt.Fprintln(&list, strings.TrimPrefix(all[start:dec.InputOffset()], ","))
 		}
 	}
