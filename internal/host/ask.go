@@ -101,6 +101,9 @@ func (t *talk) ask(m talkback.Message) bool {
 	}
 	c := t.call
 	q, why := q.inRevision(c.revision)
+	if lacking := c.cannotAsk(q); lacking != "" {
+		why = "the client cannot be asked this: " + lacking
+	}
 	switch fault := q.fault(); {
 	case t.open > maxQuestions:
 		t.answering.Go(func() { t.refuse(q, fmt.Sprintf("the call has %d questions open already", maxQuestions)) })
@@ -108,12 +111,8 @@ func (t *talk) ask(m talkback.Message) bool {
 		t.answering.Go(func() { t.replyTo(q, faulty(fault)) })
 	case why != "":
 		t.answering.Go(func() { t.refuse(q, why) })
-	case q.method == methodRoots && c.life != nil && declares(c.capabilities, methodRoots, nil):
+	case q.method == methodRoots && c.life != nil:
 		t.askRoots(q)
-	case !declares(c.capabilities, q.method, q.params):
-		t.answering.Go(func() {
-			t.refuse(q, "the client cannot be asked this: it declares no "+capabilityFor(q.method, q.params))
-		})
 	case c.life != nil:
 		c.life.ask(q)
 	case c.ask != nil:
@@ -273,6 +272,27 @@ func capabilityFor(method string, params json.RawMessage) string {
 	return ""
 }
 
+// cannotAsk tells what of the client keeps it from being asked something; "" for
+// nothing.
+func (c toolCall) cannotAsk(q question) string {
+	switch name := capabilityFor(q.method, q.params); {
+	case !c.revisionHas(name):
+		return "its revision of the protocol has no " + name
+	case !declares(c.capabilities, q.method, q.params):
+		return "it declares no " + name
+	}
+	return ""
+}
+
+// since are the revisions with which capabilities came that were not always there.
+var since = map[string]string{"elicitation": message.Revision20250618, "elicitation.url": message.Revision20251125}
+
+// revisionHas reports whether a capability is one in the client's revision.
+// Clients declare what they can do before it is settled what is spoken.
+func (c toolCall) revisionHas(capability string) bool {
+	return c.modern || c.revision == "" || c.revision >= since[capability]
+}
+
 // declares reports whether capabilities allow a question. An elicitation that
 // names no mode means forms.
 func declares(capabilities json.RawMessage, method string, params json.RawMessage) bool {
@@ -313,12 +333,13 @@ func capabilitiesOf(session *mcp.ServerSession) json.RawMessage {
 // declare.
 const codeMissingCapability = -32021
 
-// lacks tells what a tool requires of its client that it does not declare: an
-// error of the protocol's in the stateless era, nil when nothing is.
+// lacks tells what a tool requires of its client that it does not declare, or
+// cannot in its revision: an error of the protocol's in the stateless era, nil when
+// nothing is.
 func (c toolCall) lacks() error {
 	missing := map[string]struct{}{}
 	for _, name := range c.tool.Requires {
-		if message.Member(c.capabilities, name) == nil {
+		if message.Member(c.capabilities, name) == nil || !c.revisionHas(name) {
 			missing[name] = struct{}{}
 		}
 	}

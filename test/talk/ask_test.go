@@ -207,6 +207,29 @@ func TestWhatAClientDoesNotDeclareItIsNotAsked(t *testing.T) {
 	})
 }
 
+// A client declares what it can do before it knows what will be spoken.
+func TestWhatARevisionDoesNotHaveNobodyIsAsked(t *testing.T) {
+	older := []way{{"stdio", "2024-11-05"}, {"stdio", "2025-03-26"}, {"stdio", "2025-06-18"}}
+	each(t, older, func(t *testing.T, w way) {
+		c := askingClient(t, w)
+		c.answer = always(five)
+		refused := func(capability string) string {
+			return "conch: the client cannot be asked this: its revision of the protocol has no " + capability + "\nstatus 1"
+		}
+		c.call(ask{tool: "url"}).wantSays(t, refused("elicitation.url"))
+		if w.revision >= "2025-06-18" {
+			c.call(ask{tool: "form"}).wantSays(t, five)
+			return
+		}
+		c.call(ask{tool: "form"}).wantSays(t, refused("elicitation"))
+		o := c.call(ask{tool: "required"})
+		if o.Error == nil || o.Error.Code != -32600 {
+			t.Fatalf("a tool that requires it: %s", o.Raw)
+		}
+		sameJSON(t, "data", o.Error.Data, `{"requiredCapabilities":{"elicitation":{}}}`)
+	})
+}
+
 func TestTheSameQuestionTwiceIsTwoQuestions(t *testing.T) {
 	each(t, ways, func(t *testing.T, w way) {
 		// Without parking too, where the answers are found by their keys.
