@@ -2,7 +2,8 @@
 //
 // The argument is JSON: { command, args, env, directory } start the server, or
 // { url } is where it is; { negotiation, versions } say what the client wants,
-// { revision } what must come of it, or { refused } that nothing may.
+// { revision } what must come of it, or { refused } that nothing may. { features }
+// asks for the checks with the fixture of the official suite.
 
 import assert from "node:assert/strict";
 
@@ -10,6 +11,8 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 import { runChecks } from "./lib/checks.mjs";
+import { checkFeatures } from "./lib/features.mjs";
+import { Host } from "./lib/host.mjs";
 import { recording } from "./lib/http.mjs";
 import { check, finish } from "./lib/report.mjs";
 
@@ -17,13 +20,13 @@ const want = JSON.parse(process.argv[2]);
 
 const { seen, options } = recording();
 
-function connectable() {
+function connectable(capabilities) {
   const transport = want.url
     ? new StreamableHTTPClientTransport(new URL(want.url), options)
     : new StdioClientTransport({ command: want.command, args: want.args, env: want.env });
   const client = new Client(
     { name: "conch-test", version: "1" },
-    { versionNegotiation: { mode: want.negotiation }, supportedProtocolVersions: want.versions },
+    { capabilities, versionNegotiation: { mode: want.negotiation }, supportedProtocolVersions: want.versions },
   );
   return { client, transport };
 }
@@ -36,25 +39,40 @@ async function refused() {
   });
 }
 
-async function accepted() {
-  const { client, transport } = connectable();
-  await check(`the session speaks ${want.revision}`, async () => {
-    await client.connect(transport);
-    assert.equal(client.getNegotiatedProtocolVersion(), want.revision);
-  });
-  const session = {
-    client,
+function sessionOf({ client, transport }) {
+  const { revision, url, directory } = want;
+  return {
+    client, transport, revision, url, directory, seen,
     call: (params, options) => client.callTool(params, options),
-    transport,
-    url: want.url,
-    seen,
-    legacy: want.revision < "2026",
-    directory: want.directory,
+    negotiated: () => client.getNegotiatedProtocolVersion(),
+    // It has one code for what was another one in the older era.
+    notFound: -32602,
+    legacy: revision < "2026",
     dropIn: want.dropIn === true,
   };
-  if (want.brief) await client.close();
+}
+
+async function accepted() {
+  const session = sessionOf(connectable());
+  await check(`the session speaks ${want.revision}`, async () => {
+    await session.client.connect(session.transport);
+    assert.equal(session.negotiated(), want.revision);
+  });
+  if (want.brief) await session.client.close();
   else await runChecks(session);
 }
 
-await (want.refused ? refused() : accepted());
+async function connect(capabilities) {
+  const host = new Host(want.directory);
+  const session = { ...sessionOf(connectable(capabilities)), host };
+  host.attend(capabilities, {
+    handle: (method, handler) => session.client.setRequestHandler(method, handler),
+    hear: (method, handler) => session.client.setNotificationHandler(method, handler),
+  });
+  await session.client.connect(session.transport);
+  return session;
+}
+
+if (want.features) await checkFeatures(connect);
+else await (want.refused ? refused() : accepted());
 finish();

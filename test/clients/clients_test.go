@@ -39,6 +39,7 @@ type wish struct {
 	Refused     bool     `json:"refused,omitempty"`
 	Brief       bool     `json:"brief,omitempty"`
 	DropIn      bool     `json:"dropIn,omitempty"`
+	Features    bool     `json:"features,omitempty"` // of the server in Directory
 }
 
 func pinned(revision string) any { return map[string]string{"pin": revision} }
@@ -122,7 +123,9 @@ func runScript(t *testing.T, script string, w wish) {
 
 // check has a script check what it can of a server.
 func check(t *testing.T, node, script string, w wish) {
-	w.Directory = t.TempDir()
+	if w.Directory == "" {
+		w.Directory = t.TempDir()
+	}
 	argument, err := json.Marshal(w)
 	if err != nil {
 		t.Fatal(err)

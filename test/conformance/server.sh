@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the official conformance suite calls. The suite dictates the names, and
-# what each tool must do.
+# What the official conformance suite calls, which dictates the names and what
+# each tool must do; and what it has nothing for, which test/clients calls.
 #
 # shellcheck disable=SC2154 # Conch sets the arg_ variables
 
@@ -183,4 +183,38 @@ prompt_test_prompt_with_image() {
 prompt_test_input_required_result_prompt() {
   printf 'Context: %s\n' "$(mcp_elicit --key user_context 'What context should the prompt use?' \
     '{"type":"object","properties":{"context":{"type":"string"}},"required":["context"]}')"
+}
+
+# --- What the suite has nothing for -----------------------------------------
+
+tool_link() { mcp_emit_link test://static-text static-text text/plain 'A file of text.'; }
+
+tool_structured() { mcp_emit_json '{"sunny":true,"degrees":21.5}'; }
+
+tool_structured_rows() { mcp_emit_json '[1,2]'; }
+
+tool_choose() { mcp_elicit_titled_choice 'Which color?' r:Red b:Blue; }
+
+tool_sign_in() { printf 'User response: %s\n' "$(mcp_elicit_url 'Please sign in' 'https://example.org/sign-in?a=b&c')"; }
+
+# Tells how far it is before it asks and afterwards, and waits until the client has
+# heard it: clients forget what is right before an answer.
+tool_steps() {
+  mcp_progress 1 'One step' 2
+  until [[ -e $arg_heard.1 ]]; do sleep 0.01; done
+  mcp_elicit_confirm 'Go on?' 2>&1
+  mcp_progress 2 'Another step' 2
+  until [[ -e $arg_heard.2 ]]; do sleep 0.01; done
+}
+
+tool_roots() { printf '%s\n\n%s\n' "$(mcp_roots_list)" "$MCP_ROOTS_JSON"; }
+
+tool_change_resources() {
+  mcp_resource_updated test://static-binary
+  mcp_resource_updated test://watched-resource
+}
+
+prompt_of_every_kind() {
+  mcp_emit_audio "$here/tone.wav" audio/wav
+  mcp_emit_link test://static-text static-text
 }

@@ -124,7 +124,7 @@ async function checkHTTP(session) {
   await check("the client can be closed", () => session.client.close());
 }
 
-async function checkClose({ client, transport }) {
+export async function checkClose({ client, transport }) {
   await check("a closed client leaves a server that exits with status 0", async () => {
     // No public member tells how the server ended.
     const child = transport._process;
