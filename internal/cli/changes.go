@@ -2,6 +2,7 @@ package cli
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -15,7 +16,7 @@ type changes struct {
 	host    *host.Host
 	hub     *subscription.Hub
 	watcher *watch.Watcher
-	lists   map[string]string // their names, by their files
+	lists   map[string][]string // their names, by their files: one may hold several
 
 	mu    sync.Mutex
 	paths map[string]string   // the files of what anybody has subscribed to, "" for none, by URI
@@ -24,9 +25,10 @@ type changes struct {
 
 // startChanges has clients told of changes from now on.
 func startChanges(s *server) *changes {
-	c := &changes{host: s.host, lists: map[string]string{}}
+	c := &changes{host: s.host, lists: map[string][]string{}}
 	for list, path := range s.lists.paths {
-		c.lists[path] = list
+		path = filepath.Clean(path)
+		c.lists[path] = append(c.lists[path], list)
 	}
 	c.watcher = watch.New(watch.Options{Changed: c.changed, Log: s.logs.logger()})
 	c.hub = subscription.NewHub(subscription.Options{
@@ -60,15 +62,15 @@ func (c *changes) subscribed(uris []string) {
 
 // changed tells of a file that has changed.
 func (c *changes) changed(path string) {
-	list := c.lists[path]
-	if list == subscription.Resources {
+	lists := c.lists[path]
+	if slices.Contains(lists, subscription.Resources) {
 		// They may be in other files now.
 		c.mu.Lock()
 		c.paths = nil
 		c.mu.Unlock()
 		c.hub.Resubscribe()
 	}
-	if list != "" {
+	for _, list := range lists {
 		c.hub.ListChanged(list)
 	}
 	c.mu.Lock()

@@ -2,10 +2,14 @@ package stdio_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/conch-mcp/conch/test/harness"
 )
 
 // listening asks to listen, and reads the acknowledgement.
@@ -95,6 +99,19 @@ func TestOlderClientsAreToldWhenAListChanges(t *testing.T) {
 			c.hears(told("prompts/list_changed", "", ""))
 		})
 	}
+}
+
+func TestOneFileMayHoldAllTheLists(t *testing.T) {
+	path := harness.Script(t, fixtureScript, `{"tools":[]}`, `{}`)
+	file := filepath.Join(filepath.Dir(path), "all.json")
+	if err := os.WriteFile(file, []byte(`{"tools":[],"resources":[],"prompts":[]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := serve(t, path, "--tools", file, "--resources", file, "--prompts", filepath.Dir(file)+"/./all.json")
+	c.initialize(newestLegacy)
+	c.alive()
+	c.replace("all.json", `{"resources":[]}`)
+	c.hears(told("tools/list_changed", "", ""), told("resources/list_changed", "", ""), told("prompts/list_changed", "", ""))
 }
 
 func TestAClientThatHasNotBegunIsToldOfNothing(t *testing.T) {
