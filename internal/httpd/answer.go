@@ -123,7 +123,7 @@ func (a answer) events(ctx context.Context, from int) {
 			if out.messages(v, a.id) != nil {
 				return
 			}
-			from = v.from + len(v.events)
+			from = v.events[len(v.events)-1].number + 1
 			continue
 		case v.ended || over:
 			return
@@ -169,8 +169,8 @@ func (e eventWriter) begin() {
 // messages writes what a reader got to see.
 func (e eventWriter) messages(v view, id func(next int) string) error {
 	var b bytes.Buffer
-	for i, event := range v.events {
-		if id := id(v.from + i + 1); id != "" {
+	for _, event := range v.events {
+		if id := id(event.number + 1); id != "" {
 			fmt.Fprintf(&b, "id: %s\n", id)
 		}
 		b.WriteString("event: message\ndata: ")

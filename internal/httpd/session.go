@@ -101,13 +101,7 @@ func (s *session) trim() {
 		return true
 	})
 	for _, st := range append([]*stream{s.unasked}, s.streams...) {
-		for kept > maxKept {
-			freed := st.shed()
-			if freed == 0 {
-				break
-			}
-			kept -= freed
-		}
+		kept -= st.shed(kept - maxKept)
 	}
 }
 

@@ -72,8 +72,31 @@ func TestWhatNobodyReadsIsBounded(t *testing.T) {
 	if s.kept() > maxUnread {
 		t.Errorf("%d bytes are kept", s.kept())
 	}
-	if v := s.look(); v.from != 6 || len(v.events) != 4 {
-		t.Errorf("%d events from %d are left", len(v.events), v.from)
+	if v := s.look(); v.events[0].number != 6 || len(v.events) != 4 {
+		t.Errorf("%d events from %d are left", len(v.events), v.events[0].number)
+	}
+}
+
+func TestAQuestionIsKeptUntilItIsSettled(t *testing.T) {
+	s := newStream(roomy(), 1, 1)
+	big := make([]byte, maxUnread/4)
+	s.tell(big)
+	question := s.question([]byte("who?"))
+	for range 10 {
+		s.tell(big)
+	}
+	if s.shed(maxUnread); texts(s.look()) != "who?" {
+		t.Errorf("what is left is %.20q", texts(s.look()))
+	}
+	if v, _ := s.next(s.enter(), question+1); len(v.events) > 0 {
+		t.Errorf("who has read it reads %.20q", texts(v))
+	}
+	s.settle(question)
+	for range 4 {
+		s.tell(big)
+	}
+	if v := s.look(); v.events[0].number != 12 || len(v.events) != 4 {
+		t.Errorf("%d events are left, the first is %d", len(v.events), v.events[0].number)
 	}
 }
 
@@ -81,16 +104,16 @@ func TestOnlyWhatIsReadOrUnwantedIsShed(t *testing.T) {
 	s := newStream(roomy(), 1, 1)
 	s.tell([]byte("abc"))
 	reader := s.enter()
-	if freed := s.shed(); freed != 0 {
+	if freed := s.shed(1); freed != 0 {
 		t.Errorf("%d bytes were shed that somebody is about to read", freed)
 	}
 	s.next(reader, 1)
-	if freed := s.shed(); freed != 3 {
+	if freed := s.shed(1); freed != 3 {
 		t.Errorf("%d bytes were shed that have been read", freed)
 	}
 	s.tell([]byte("de"))
 	s.leave(reader)
-	if freed := s.shed(); freed != 2 {
+	if freed := s.shed(1); freed != 2 {
 		t.Errorf("%d bytes were shed that nobody reads", freed)
 	}
 }

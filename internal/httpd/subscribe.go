@@ -29,8 +29,7 @@ func (h *Handler) askModern(ctx context.Context, m message.Message, st *stream) 
 	defer h.slots.Add(1)
 	result, err := h.opts.Hub.Listen(ctx, subscription.Listening{ID: m.ID, Params: m.Params, End: h.ending, Tell: func(method string, params json.RawMessage) {
 		st.tell(message.NotificationText(method, params))
-		for st.kept() > maxHeard && st.shed() > 0 {
-		}
+		st.shed(st.kept() - maxHeard)
 	}})
 	return h.response(m, result, err)
 }

@@ -30,7 +30,7 @@ func (s *session) askUnasked(ctx context.Context, method string, params json.Raw
 	if st == nil {
 		st = s.unasked
 	}
-	return s.asked.Ask(ctx, method, params, st.tell)
+	return st.ask(ctx, &s.asked, method, params)
 }
 
 // outlet is a stream that the client reads just now: of what is said unasked, or

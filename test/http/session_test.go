@@ -1,6 +1,7 @@
 package http_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -173,6 +174,51 @@ func TestAClientThatComesBackGetsTheRest(t *testing.T) {
 			t.Errorf("Last-Event-ID %s: %+v", id, answer)
 		}
 	}
+}
+
+// However much is told meanwhile, and nobody reads.
+func TestAClientThatComesBackFindsWhatItIsAsked(t *testing.T) {
+	e := serveScript(t, `
+tool_ask() {
+  local text i
+  text=$(head -c 30000 /dev/zero | tr '\0' a)
+  mcp_elicit_confirm 'Really?' &
+  until [[ -e $arg_file ]]; do sleep 0.02; done
+  for ((i = 0; i < 60; i++)); do mcp_log_info "$text"; done
+  rm -- "$arg_file"
+  wait
+}`, `{"tools":[{"name":"ask","inputSchema":{"type":"object","properties":{"file":{"type":"string"}}}}]}`, "{}")
+	answer := e.send(sent{body: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`})
+	c := &client{e, answer.header.Get("Mcp-Session-Id"), newestLegacy}
+	c.send(`{"jsonrpc":"2.0","id":2,"method":"logging/setLevel","params":{"level":"debug"}}`)
+	file := filepath.Join(t.TempDir(), "f")
+	r := c.open(sent{header: c.header(), body: harness.Call(3, "ask", fmt.Sprintf(`{"file":%q}`, file))})
+	first, _ := r.next()
+	if asked := r.message(); !strings.Contains(asked.data, "elicitation/create") {
+		t.Fatalf("got %+v", asked)
+	}
+	r.leave()
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, harness.Deadline, "the call has told much", func() bool { return !exists(file) })
+	header := c.header()
+	header["Last-Event-ID"] = first.id
+	again := e.open(sent{method: http.MethodGet, header: header})
+	for {
+		var m struct{ ID, Method string }
+		f := again.message()
+		if strings.Contains(f.data, `"id":3,"result"`) {
+			break
+		}
+		if err := json.Unmarshal([]byte(f.data), &m); err != nil {
+			t.Fatalf("%v: %.200s", err, f.data)
+		}
+		if m.Method == "elicitation/create" {
+			c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":"accept","content":{"confirmed":true}}}`, m.ID))
+		}
+	}
+	e.Terminate()
 }
 
 func TestACallGoesOnWithoutItsClientInASession(t *testing.T) {
