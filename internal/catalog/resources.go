@@ -51,15 +51,33 @@ func (t *Template) URITemplate() string { return t.uri.Raw() }
 // Variables are the names of the template's variables.
 func (t *Template) Variables() []string { return t.uri.Varnames() }
 
-// longestURI bounds what is matched against templates, in bytes: the time that
-// takes grows with it.
-const longestURI = 2 << 10
+// Bounds of what is matched against templates: the bytes of a URI, and how many
+// parts a list in it may have. The time that matching takes grows with the one
+// times the other.
+const (
+	longestURI = 2 << 10
+	mostParts  = 256
+)
+
+// isMatchable reports whether a URI is within those bounds.
+func isMatchable(uri string) bool {
+	if len(uri) > longestURI {
+		return false
+	}
+	parts := 0
+	for i := range len(uri) {
+		if strings.IndexByte(",./;&", uri[i]) >= 0 {
+			parts++
+		}
+	}
+	return parts <= mostParts
+}
 
 // Match takes the values of the template's variables from a URI, which are a
 // string, a list of strings or an object of strings each. A variable that the
 // URI leaves out is not there. ok is false for a URI that is not the template's.
 func (t *Template) Match(uri string) (values map[string]any, ok bool) {
-	if len(uri) > longestURI {
+	if !isMatchable(uri) {
 		return nil, false
 	}
 	found := t.uri.Match(uri)

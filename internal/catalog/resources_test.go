@@ -33,6 +33,7 @@ func TestATemplateGivesTheValuesOfItsVariables(t *testing.T) {
 		{"x://a/{id}", "yx://a/1", ""},
 		{"x://a/{id}", "", ""},
 		{"x://a/{id}", "x://a/" + strings.Repeat("a", longestURI), ""},
+		{"x://a/{id}", "x://a/" + strings.Repeat(",", mostParts+1), ""},
 	} {
 		values, ok := template(t, tt.template).Match(tt.uri)
 		got := ""

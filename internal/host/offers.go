@@ -82,16 +82,6 @@ func (h *Host) Tells(list string) bool { return h.says(list, "listChanged") }
 // Subscribes reports whether clients may subscribe to resources.
 func (h *Host) Subscribes() bool { return h.says("resources", "subscribe") }
 
-// HasResource reports whether there is a resource of that URI.
-func (h *Host) HasResource(uri string) bool {
-	resources, err := h.resourcesNow()
-	if err != nil {
-		return false
-	}
-	_, ok := h.find(resources, uri)
-	return ok
-}
-
 func (h *Host) says(capability, member string) bool {
 	if !h.notifies.Load() || h.opts.Manner.isVerbatim() {
 		return false

@@ -129,15 +129,16 @@ func fileOf(path string, values map[string]any) (file string, ok bool) {
 	return file, ok
 }
 
-// FileOf is the path of the file that holds what is to be read under a URI.
-func (h *Host) FileOf(uri string) (path string, ok bool) {
+// Find tells whether there is a resource of that URI, and the path of the file
+// that holds it; "" for none.
+func (h *Host) Find(uri string) (path string, ok bool) {
 	resources, err := h.resourcesNow()
 	if err != nil {
 		return "", false
 	}
 	c, ok := h.find(resources, uri)
 	if !ok || c.File == "" {
-		return "", false
+		return "", ok
 	}
 	return filepath.Join(h.opts.Folder, c.File), true
 }

@@ -21,9 +21,9 @@ func FuzzFilter(f *testing.F) {
 			return
 		}
 		h := NewHub(Options{
-			Tells: func(string) bool { return true }, Subscribes: func() bool { return true }, HasResource: func(string) bool { return true },
+			Tells: func(string) bool { return true }, Subscribes: func() bool { return true }, Find: func(string) (string, bool) { return "", true },
 		})
-		honoured := h.honour(newListener(), wanted)
+		honoured, _ := h.honour(t.Context(), newListener(), wanted)
 		again, err := readFilter(json.RawMessage(`{"notifications":` + string(honoured) + `}`))
 		if err != nil || len(again.lists) != len(wanted.lists) || len(again.uris) > len(wanted.uris) {
 			t.Errorf("%s is acknowledged as %s: %v", params, honoured, err)

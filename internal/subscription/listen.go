@@ -33,10 +33,13 @@ func (h *Hub) Listen(ctx context.Context, r Listening) (json.RawMessage, error) 
 	if err != nil {
 		return nil, err
 	}
-	l := newListener()
-	honoured := h.honour(l, f)
+	l, reading := newListener(), h.reading()
+	honoured, err := h.honour(ctx, l, f)
+	if err != nil {
+		return nil, err
+	}
 	meta := fmt.Sprintf(`{"%s":%s}`, metaSubscriptionID, r.ID.Raw())
-	h.enter(l)
+	h.enter(l, reading)
 	defer h.leave(l)
 	r.Tell("notifications/subscriptions/acknowledged", fmt.Appendf(nil, `{"_meta":%s,"notifications":%s}`, meta, honoured))
 	h.deliver(ctx, l, r.End, func(n news) { r.Tell(n.method, n.params(meta)) })
@@ -103,12 +106,27 @@ func readFilter(params json.RawMessage) (f filter, err error) {
 	case len(f.uris) > mostURIs:
 		return f, invalidParams("notifications.%s has more than %d elements", memberURIs, mostURIs)
 	}
-	return f, nil
+	return f, checkURIs(f.uris)
+}
+
+// checkURIs holds the URIs of one request to their bounds.
+func checkURIs(uris []string) error {
+	all := 0
+	for _, uri := range uris {
+		if len(uri) > longestURI {
+			return invalidParams("a URI to subscribe to is longer than %d bytes", longestURI)
+		}
+		all += len(uri)
+	}
+	if all > mostBytes {
+		return invalidParams("the URIs to subscribe to are more than %d bytes in all; listen in several requests", mostBytes)
+	}
+	return nil
 }
 
 // honour has a listener hear of what it wants and there is, and returns that as
-// a filter.
-func (h *Hub) honour(l *listener, f filter) json.RawMessage {
+// a filter. It ends early when ctx does: a client that has left wants nothing.
+func (h *Hub) honour(ctx context.Context, l *listener, f filter) (json.RawMessage, error) {
 	var honoured []string
 	for _, m := range members {
 		if slices.Contains(f.lists, m.list) && h.opts.Tells(m.list) {
@@ -116,18 +134,35 @@ func (h *Hub) honour(l *listener, f filter) json.RawMessage {
 			honoured = append(honoured, `"`+m.member+`":true`)
 		}
 	}
-	var uris []string
-	for _, uri := range f.uris {
-		if !l.uris[uri] && h.opts.Subscribes() && h.opts.HasResource(uri) {
-			l.uris[uri] = true
-			uris = append(uris, uri)
-		}
+	uris, err := h.find(ctx, l, f.uris)
+	if err != nil {
+		return nil, err
 	}
 	if len(uris) > 0 {
 		text, _ := json.Marshal(uris)
 		honoured = append(honoured, fmt.Sprintf("%q:%s", memberURIs, text))
 	}
-	return json.RawMessage("{" + strings.Join(honoured, ",") + "}")
+	return json.RawMessage("{" + strings.Join(honoured, ",") + "}"), nil
+}
+
+// find has a listener hear of those resources that there are, and returns them.
+func (h *Hub) find(ctx context.Context, l *listener, wanted []string) (uris []string, err error) {
+	if len(wanted) == 0 || !h.opts.Subscribes() {
+		return nil, nil
+	}
+	for _, uri := range wanted {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if l.has(uri) {
+			continue
+		}
+		if file, ok := h.opts.Find(uri); ok {
+			l.uris[uri] = file
+			uris = append(uris, uri)
+		}
+	}
+	return uris, nil
 }
 
 func invalidParams(format string, args ...any) error {

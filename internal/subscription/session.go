@@ -32,7 +32,7 @@ func (h *Hub) Serves(method string) bool {
 func (h *Hub) Join(ctx context.Context, tell Tell) *Session {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &Session{hub: h, listener: newListener(), cancel: cancel}
-	h.enter(s.listener)
+	h.enter(s.listener, h.reading())
 	go h.deliver(ctx, s.listener, nil, func(n news) { tell(n.method, n.params("")) })
 	return s
 }
@@ -70,31 +70,40 @@ func (s *Session) Answer(method string, params json.RawMessage) (json.RawMessage
 	}
 	uri := message.Text(raw)
 	if method == MethodUnsubscribe {
-		s.set(uri, false)
+		s.unsubscribe(uri)
 		return json.RawMessage(`{}`), nil
 	}
-	if !s.hub.opts.HasResource(uri) {
+	if err := checkURIs([]string{uri}); err != nil {
+		return nil, err
+	}
+	reading := s.hub.reading()
+	file, ok := s.hub.opts.Find(uri)
+	if !ok {
 		return nil, s.hub.opts.NotFound(uri)
 	}
-	if !s.set(uri, true) {
+	if !s.subscribe(uri, file, reading) {
 		return nil, invalidParams("there are %d subscriptions already, which is as many as there may be", mostURIs)
 	}
 	return json.RawMessage(`{}`), nil
 }
 
-// set has the client hear of a resource, or not; false means that it hears of too
-// many already.
-func (s *Session) set(uri string, wanted bool) bool {
+// subscribe has the client hear of a resource, which was found in a file in a
+// reading; false means that it hears of too many already.
+func (s *Session) subscribe(uri, file string, reading int) bool {
 	s.hub.mu.Lock()
-	full := wanted && !s.listener.uris[uri] && len(s.listener.uris) >= mostURIs
-	switch {
-	case full:
-	case wanted:
-		s.listener.uris[uri] = true
-	default:
-		delete(s.listener.uris, uri)
+	full := !s.listener.has(uri) && len(s.listener.uris) >= mostURIs
+	if !full {
+		s.listener.uris[uri] = file
 	}
 	s.hub.mu.Unlock()
-	s.hub.subscribed()
+	s.hub.entered(reading)
 	return !full
+}
+
+// unsubscribe has it hear of a resource no more.
+func (s *Session) unsubscribe(uri string) {
+	s.hub.mu.Lock()
+	delete(s.listener.uris, uri)
+	s.hub.mu.Unlock()
+	s.hub.subscribed()
 }

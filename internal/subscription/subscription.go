@@ -30,15 +30,16 @@ type Options struct {
 	Tells func(list string) bool
 	// Subscribes reports whether clients may subscribe to resources.
 	Subscribes func() bool
-	// HasResource reports whether there is a resource.
-	HasResource func(uri string) bool
+	// Find tells whether there is a resource, and which file it is in; "" for
+	// none. It may take its time.
+	Find func(uri string) (file string, ok bool)
 	// NotFound is the error for an older client when there is none.
 	NotFound func(uri string) error
 	// ServerInfo is what the server says it is, a JSON object.
 	ServerInfo func() json.RawMessage
-	// Subscribed is called with the URIs that anybody wants to hear of, sorted,
-	// whenever they may be others; nil for nobody.
-	Subscribed func(uris []string)
+	// Subscribed is called with the files of what anybody wants to hear of,
+	// whenever they may be others. It must not wait.
+	Subscribed func(files []string)
 }
 
 // Tell sends a notification. It may take as long as the client does to read.
@@ -50,8 +51,11 @@ type Hub struct {
 
 	telling sync.Mutex // held while Subscribed is called, so that the last call has the last word
 
+	finding sync.Mutex // held while resources are found again, so that the last finding has the last word
+
 	mu        sync.Mutex
 	listeners map[*listener]bool
+	readings  int // how often resources had to be found again
 }
 
 // NewHub returns a Hub that nobody listens to.
@@ -64,10 +68,26 @@ func (h *Hub) ListChanged(list string) {
 
 // Updated tells those who have subscribed to a resource that it has changed.
 func (h *Hub) Updated(uri string) {
-	h.publish(news{method: "notifications/resources/updated", uri: uri}, func(l *listener) bool { return l.uris[uri] })
+	h.publish(updated(uri), func(l *listener) bool { return l.has(uri) })
+}
+
+// FileChanged tells those who have subscribed to the resources in a file that
+// they have changed.
+func (h *Hub) FileChanged(path string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for l := range h.listeners {
+		for _, uri := range slices.Sorted(maps.Keys(l.uris)) {
+			if l.uris[uri] == path {
+				l.add(updated(uri))
+			}
+		}
+	}
 }
 
 func listMethod(list string) string { return "notifications/" + list + "/list_changed" }
+
+func updated(uri string) news { return news{method: "notifications/resources/updated", uri: uri} }
 
 func (h *Hub) publish(n news, wanted func(*listener) bool) {
 	h.mu.Lock()
@@ -79,8 +99,13 @@ func (h *Hub) publish(n news, wanted func(*listener) bool) {
 	}
 }
 
-// mostURIs is how many resources one client may subscribe to in one place.
-const mostURIs = 1000
+// What one client may subscribe to in one place, and one request may name: to
+// find out what a URI stands for takes time that grows with its length.
+const (
+	mostURIs   = 1000
+	longestURI = 2 << 10  // bytes
+	mostBytes  = 64 << 10 // bytes of URIs in one request
+)
 
 // news is a notification to send.
 type news struct{ method, uri string }
@@ -90,14 +115,20 @@ type news struct{ method, uri string }
 type listener struct {
 	// For Hub.mu to guard.
 	lists   map[string]bool
-	uris    map[string]bool
+	uris    map[string]string // their files, "" for none
 	pending []news
 
 	wake chan struct{} // something is pending
 }
 
 func newListener() *listener {
-	return &listener{lists: map[string]bool{}, uris: map[string]bool{}, wake: make(chan struct{}, 1)}
+	return &listener{lists: map[string]bool{}, uris: map[string]string{}, wake: make(chan struct{}, 1)}
+}
+
+// has tells whether it wants to hear of a resource, Hub.mu held.
+func (l *listener) has(uri string) bool {
+	_, ok := l.uris[uri]
+	return ok
 }
 
 // add has news told, Hub.mu held.
@@ -117,15 +148,25 @@ func (l *listener) rouse() {
 	}
 }
 
-// enter has a listener hear of what changes.
-func (h *Hub) enter(l *listener) {
+// enter has a listener hear of what changes. What it wants to hear of was found
+// in a reading.
+func (h *Hub) enter(l *listener, reading int) {
 	h.mu.Lock()
 	h.listeners[l] = true
 	h.mu.Unlock()
-	h.subscribed()
+	h.entered(reading)
 }
 
-// leave has it hear of nothing any more.
+// entered takes up that there is more to hear of, which was found in a reading.
+func (h *Hub) entered(reading int) {
+	if reading == h.reading() {
+		h.subscribed()
+	} else {
+		h.Resubscribe()
+	}
+}
+
+// leave has a listener hear of nothing any more.
 func (h *Hub) leave(l *listener) {
 	h.mu.Lock()
 	delete(h.listeners, l)
@@ -133,8 +174,36 @@ func (h *Hub) leave(l *listener) {
 	h.subscribed()
 }
 
-// Resubscribe calls Subscribed, when what is behind the URIs may have changed.
-func (h *Hub) Resubscribe() { h.subscribed() }
+// reading tells findings before and after a change apart.
+func (h *Hub) reading() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.readings
+}
+
+// Resubscribe finds anew what anybody wants to hear of, when it may be in other
+// files. Nobody waits for that: it may take its time.
+func (h *Hub) Resubscribe() {
+	h.mu.Lock()
+	h.readings++
+	h.mu.Unlock()
+	h.finding.Lock()
+	defer h.finding.Unlock()
+	found := map[string]string{}
+	for _, uri := range h.URIs() {
+		found[uri], _ = h.opts.Find(uri)
+	}
+	h.mu.Lock()
+	for l := range h.listeners {
+		for uri := range l.uris {
+			if file, ok := found[uri]; ok {
+				l.uris[uri] = file
+			}
+		}
+	}
+	h.mu.Unlock()
+	h.subscribed()
+}
 
 func (h *Hub) subscribed() {
 	if h.opts.Subscribed == nil {
@@ -142,18 +211,33 @@ func (h *Hub) subscribed() {
 	}
 	h.telling.Lock()
 	defer h.telling.Unlock()
-	h.opts.Subscribed(h.URIs())
+	h.opts.Subscribed(h.files())
 }
 
 // URIs are those that anybody wants to hear of, sorted.
 func (h *Hub) URIs() []string {
+	uris, _ := h.wanted()
+	return uris
+}
+
+// files are those of what anybody wants to hear of, sorted.
+func (h *Hub) files() []string {
+	_, files := h.wanted()
+	return files
+}
+
+func (h *Hub) wanted() (uris, files []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	all := map[string]bool{}
+	byURI, byFile := map[string]bool{}, map[string]bool{}
 	for l := range h.listeners {
-		maps.Copy(all, l.uris)
+		for uri, file := range l.uris {
+			byURI[uri] = true
+			byFile[file] = true
+		}
 	}
-	return slices.Sorted(maps.Keys(all))
+	delete(byFile, "")
+	return slices.Sorted(maps.Keys(byURI)), slices.Sorted(maps.Keys(byFile))
 }
 
 // take returns what is to be told next; ok is false for nothing.

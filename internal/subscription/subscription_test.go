@@ -22,18 +22,27 @@ var errNone = errors.New("there is none")
 type stage struct {
 	t *testing.T
 	*Hub
+	find    func(uri string) (file string, ok bool)
 	watched []string
 }
 
+// inA finds the resources, each in a file of its own.
+func inA(uri string) (file string, ok bool) {
+	if !strings.HasPrefix(uri, "a:") {
+		return "", false
+	}
+	return "/" + uri, true
+}
+
 func newStage(t *testing.T) *stage {
-	s := &stage{t: t}
+	s := &stage{t: t, find: inA}
 	s.Hub = NewHub(Options{
-		Tells:       func(list string) bool { return list != Prompts },
-		Subscribes:  func() bool { return true },
-		HasResource: func(uri string) bool { return strings.HasPrefix(uri, "a:") },
-		NotFound:    func(string) error { return errNone },
-		ServerInfo:  func() json.RawMessage { return json.RawMessage(`{"name":"s","version":"1"}`) },
-		Subscribed:  func(uris []string) { s.watched = uris },
+		Tells:      func(list string) bool { return list != Prompts },
+		Subscribes: func() bool { return true },
+		Find:       func(uri string) (string, bool) { return s.find(uri) },
+		NotFound:   func(string) error { return errNone },
+		ServerInfo: func() json.RawMessage { return json.RawMessage(`{"name":"s","version":"1"}`) },
+		Subscribed: func(files []string) { s.watched = files },
 	})
 	return s
 }
@@ -148,6 +157,93 @@ func TestWhatIsNoFilterIsRefused(t *testing.T) {
 			t.Errorf("%.100s: %v", params, err)
 		}
 	}
+}
+
+func TestTheURIsOfARequestAreBounded(t *testing.T) {
+	s := newStage(t)
+	id, _ := message.ParseID(json.RawMessage(`1`))
+	long := "a:" + strings.Repeat("x", longestURI-2)
+	for want, uris := range map[string][]string{"longer than 2048 bytes": {"a:1", long + "x"}, "more than 65536 bytes in all": append(slices.Repeat([]string{long}, 32), "a:1")} {
+		text, _ := json.Marshal(uris)
+		_, err := s.Listen(t.Context(), Listening{ID: id, Params: fmt.Appendf(nil, `{"notifications":{"resourceSubscriptions":%s}}`, text)})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	session := s.Join(t.Context(), newEar(t).tell)
+	defer session.Leave()
+	if _, err := session.Answer(MethodSubscribe, fmt.Appendf(nil, `{"uri":%q}`, long+"x")); err == nil {
+		t.Error("a session takes what is too long")
+	}
+}
+
+func TestNothingIsFoundForWhoHasLeft(t *testing.T) {
+	s := newStage(t)
+	ctx, leave := context.WithCancel(t.Context())
+	times := 0
+	s.find = func(uri string) (string, bool) {
+		times++
+		leave()
+		return inA(uri)
+	}
+	id, _ := message.ParseID(json.RawMessage(`1`))
+	_, err := s.Listen(ctx, Listening{ID: id, Params: json.RawMessage(`{"notifications":{"resourceSubscriptions":["a:1","a:2","a:3"]}}`)})
+	if !errors.Is(err, context.Canceled) || times != 1 {
+		t.Errorf("%v, %d URIs were looked at", err, times)
+	}
+}
+
+func TestAResourceIsFoundOnceAndAgainWhenTheListChanges(t *testing.T) {
+	s := newStage(t)
+	file, times := "/one", 0
+	s.find = func(string) (string, bool) {
+		times++
+		return file, true
+	}
+	e := newEar(t)
+	session := s.Join(t.Context(), e.tell)
+	defer session.Leave()
+	for _, uri := range []string{"a:1", "a:2"} {
+		if _, err := session.Answer(MethodSubscribe, fmt.Appendf(nil, `{"uri":%q}`, uri)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if times != 2 || !slices.Equal(s.watched, []string{"/one"}) {
+		t.Errorf("two resources were looked for %d times, watched is %q", times, s.watched)
+	}
+	s.FileChanged("/two")
+	s.FileChanged("/one")
+	e.hears(`resources/updated {"uri":"a:1"}`, `resources/updated {"uri":"a:2"}`)
+	file = "/two"
+	s.Resubscribe()
+	s.FileChanged("/one")
+	if !slices.Equal(s.watched, []string{"/two"}) {
+		t.Errorf("watched is %q", s.watched)
+	}
+	s.FileChanged("/two")
+	e.hears(`resources/updated {"uri":"a:1"}`, `resources/updated {"uri":"a:2"}`)
+}
+
+// A list that changes between the finding and the subscription.
+func TestWhatWasFoundBeforeAChangeIsFoundAgain(t *testing.T) {
+	s := newStage(t)
+	file := "/one"
+	s.find = func(string) (string, bool) {
+		found := file
+		if file == "/one" {
+			file = "/two"
+			s.Resubscribe()
+		}
+		return found, true
+	}
+	e := newEar(t)
+	session := s.Join(t.Context(), e.tell)
+	defer session.Leave()
+	if _, err := session.Answer(MethodSubscribe, json.RawMessage(`{"uri":"a:1"}`)); err != nil {
+		t.Fatal(err)
+	}
+	s.FileChanged("/two")
+	e.hears(`resources/updated {"uri":"a:1"}`)
 }
 
 func TestASessionHearsOfListsOnceItIsReadyAndOfItsResources(t *testing.T) {

@@ -144,6 +144,11 @@ func TestWhoListensHearsWhatItHasAskedFor(t *testing.T) {
 	c.hears(told("prompts/list_changed", `"b"`, ""))
 	wantError(t, c.ask(modernRequest("1", "subscriptions/listen", `"notifications":{"toolsListChanged":"yes"}`)), "1", -32602)
 	wantError(t, c.ask(modernRequest("1", "subscriptions/listen", ``)), "1", -32602)
+	long := `"x://files/` + strings.Repeat(",", 2000) + `"`
+	many := strings.Repeat(long+",", 999) + long
+	if r := c.ask(modernRequest("1", "subscriptions/listen", `"notifications":{"resourceSubscriptions":[`+many+`]}`)); !strings.Contains(r.Raw, "more than 65536 bytes") {
+		t.Errorf("URIs without bound: %s", r.Raw)
+	}
 	c.endsListening(big, `"b"`)
 }
 
