@@ -44,6 +44,8 @@ func (c *conn) silence(r *request) bool {
 		return false
 	}
 	r.silenced, r.byClient = true, true
+	// Its client may listen anew at once, however long it takes to end.
+	c.givePlace(r)
 	return true
 }
 

@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -52,15 +53,9 @@ func (c *conn) listen(r *request, s *engine.Session, params json.RawMessage) {
 		cancel()
 		return
 	}
-	c.mu.Lock()
-	full := c.listens >= mostListens || r.batch != nil
-	if !full {
-		c.listens++
-	}
-	c.mu.Unlock()
-	if full {
+	if why := c.takePlace(r); why != "" {
 		defer cancel()
-		c.finish(r, nil, &jsonrpc.Error{Code: message.CodeInvalidRequest, Message: "Invalid Request: too many requests listen already, or this one is part of a batch"})
+		c.finish(r, nil, &jsonrpc.Error{Code: message.CodeInvalidRequest, Message: "Invalid Request: " + why})
 		return
 	}
 	go func() {
@@ -69,10 +64,37 @@ func (c *conn) listen(r *request, s *engine.Session, params json.RawMessage) {
 			c.tell(r, method, params)
 		}})
 		c.mu.Lock()
-		c.listens--
+		c.givePlace(r)
 		c.mu.Unlock()
 		c.finish(r, result, err)
 	}()
+}
+
+// takePlace gives a request one of the places of those that listen, or tells why
+// not.
+func (c *conn) takePlace(r *request) (why string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case r.batch != nil:
+		return "a request that listens may not be part of a batch"
+	case r.silenced:
+		// Its client has cancelled it meanwhile, and nobody would give the place back.
+		return "it was cancelled"
+	case c.listens >= mostListens:
+		return fmt.Sprintf("%d requests listen already, which is as many as may on one connection", mostListens)
+	}
+	c.listens++
+	r.listens = true
+	return ""
+}
+
+// givePlace gives it back, mu held.
+func (c *conn) givePlace(r *request) {
+	if r.listens {
+		r.listens = false
+		c.listens--
+	}
 }
 
 // tell sends a notification about a request, unless nothing may be sent for it.

@@ -174,6 +174,7 @@ type request struct {
 	token    string             // the progress token's stand-in
 	bytes    int                // what it holds, its reply included
 	waiting  int                // what its reply holds
+	listens  bool               // it has a place among those that listen
 	silenced bool               // nothing may be sent for it any more
 	byClient bool               // the client has cancelled it
 	ran      bool               // nothing was left to do but to run the tool
