@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"github.com/yosida95/uritemplate/v3"
@@ -15,6 +16,18 @@ type Source struct {
 	File string
 	// Function is the name of a function; it need not exist.
 	Function string
+}
+
+// FileVariable is the place of a variable in the file of a template; its name is
+// the first submatch.
+var FileVariable = regexp.MustCompile(`\{([A-Za-z0-9_.]+)\}`)
+
+// FileVariables are the names of the variables in the file of a template.
+func FileVariables(file string) (names []string) {
+	for _, found := range FileVariable.FindAllStringSubmatch(file, -1) {
+		names = append(names, found[1])
+	}
+	return names
 }
 
 // A Resource is one declared resource.

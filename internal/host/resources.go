@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -112,14 +111,11 @@ func (h *Host) find(resources *catalog.Resources, uri string) (content, bool) {
 	return content{}, false
 }
 
-// variable is the place of one in the file of a template.
-var variable = regexp.MustCompile(`\{([A-Za-z0-9_.]+)\}`)
-
 // fileOf puts variables into the path of a template's file; ok is false where
 // one of them would be more than the name of a file in plain sight.
 func fileOf(path string, values map[string]any) (file string, ok bool) {
 	ok = true
-	file = variable.ReplaceAllStringFunc(path, func(place string) string {
+	file = catalog.FileVariable.ReplaceAllStringFunc(path, func(place string) string {
 		value, isText := values[place[1:len(place)-1]].(string)
 		if !isText || value == "" || value[0] == '.' || strings.ContainsAny(value, "/\\\x00") {
 			ok = false

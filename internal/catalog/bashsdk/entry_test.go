@@ -79,6 +79,7 @@ func TestEntriesOfNoUseAreProblemsAndHideNothing(t *testing.T) {
 		`{"uriTemplate":"a:{x}","name":"n","complete":["x"]}`:       "no object of arrays",
 		`{"uriTemplate":"a:{x}","name":"n","complete":{"x":[1]}}`:   "no object of arrays",
 		`{"uriTemplate":"a:{x}","name":"n","complete":{"y":["1"]}}`: `completions for "y"`,
+		`{"uriTemplate":"a:{x}","name":"n","file":"{x}/{y}.md"}`:    "a file with {y}",
 	} {
 		r, err := parseResources([]byte(`{"resourceTemplates":[` + entry + `]}`))
 		if err != nil || len(r.Templates) != 0 || len(r.Problems) != 1 || !strings.Contains(r.Problems[0], want) {

@@ -76,6 +76,11 @@ func parseTemplate(entry json.RawMessage) (*catalog.Template, error) {
 	if err != nil {
 		return nil, fmt.Errorf("(%s) has a uriTemplate that is none (RFC 6570): %w", d.name, err)
 	}
+	for _, name := range catalog.FileVariables(t.File) {
+		if !slices.Contains(made.Variables(), name) {
+			return nil, fmt.Errorf("(%s) has a file with {%s}, which is no variable of its uriTemplate", d.name, name)
+		}
+	}
 	for name := range t.Complete {
 		if !slices.Contains(made.Variables(), name) {
 			return nil, fmt.Errorf("(%s) has completions for %q, which is no variable of its uriTemplate", d.name, name)

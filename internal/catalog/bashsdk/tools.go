@@ -92,7 +92,6 @@ func parseTool(entry json.RawMessage) (tool *catalog.Tool, problem string) {
 	}
 	tool = &catalog.Tool{Name: name}
 	_ = json.Unmarshal(fields["description"], &tool.Description)
-	_ = json.Unmarshal(fields["requires"], &tool.Requires)
 	var ok bool
 	if tool.Scopes, ok = parseScopes(fields["scopes"]); !ok {
 		// To serve it to whoever asks would be worse.
@@ -102,7 +101,7 @@ func parseTool(entry json.RawMessage) (tool *catalog.Tool, problem string) {
 		tool.InputSchema = schema
 	}
 	tool.Entry, problem = listing(entry, tool.InputSchema)
-	problem = together(problem, readOutputSchema(tool, fields["outputSchema"]), readLimits(tool, fields))
+	problem = together(problem, readOutputSchema(tool, fields["outputSchema"]), readRequires(tool, fields), readLimits(tool, fields))
 	tool.Bare = setSchema(tool.Unstructured, anyObject)
 	if problem != "" {
 		problem = fmt.Sprintf("(%s) %s", name, problem)

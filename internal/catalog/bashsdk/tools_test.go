@@ -69,6 +69,10 @@ func TestEveryProblemOfAToolsListIsTold(t *testing.T) {
 		{"a schema of another type", `{"name":"x","inputSchema":{"type":"string"}}`, []string{"x"}, []string{`entry 1 of the tools list (x) has an inputSchema whose type is not "object"; calls are refused`}},
 		{"an outputSchema that is a boolean", `{"name":"x","inputSchema":{},"outputSchema":true}`, []string{"x"}, []string{"entry 1 of the tools list (x) has an outputSchema that is no JSON object; it is not shown, and no result is held to it"}},
 		{"an outputSchema that is null", `{"name":"x","inputSchema":{},"outputSchema":null}`, []string{"x"}, []string{"entry 1 of the tools list (x) has an outputSchema that is no JSON object; it is not shown, and no result is held to it"}},
+		{"requires", `{"name":"x","inputSchema":{"type":"object"},"requires":["elicitation","roots"]}`, []string{"x"}, nil},
+		{"requires that is a string", `{"name":"x","inputSchema":{"type":"object"},"requires":"elicitation"}`, []string{"x"}, []string{`entry 1 of the tools list (x) has a requires that is no array of strings; nothing is required`}},
+		{"requires with a number", `{"name":"x","inputSchema":{"type":"object"},"requires":["roots",1]}`, []string{"x"}, []string{`entry 1 of the tools list (x) has a requires that is no array of strings; nothing is required`}},
+		{"requires what there is not", `{"name":"x","inputSchema":{"type":"object"},"requires":["bogus","roots"]}`, []string{"x"}, []string{`entry 1 of the tools list (x) requires "bogus", which is nothing that clients declare; it is not required`}},
 		{"declared twice", good + `,{"name":"a","inputSchema":{}},` + good, []string{"a"}, []string{"the tools list declares good 2 times; it is not served"}},
 		{"declared three times", good + `,` + good + `,` + good, nil, []string{"the tools list declares good 3 times; it is not served"}},
 		{"several", `5,{"name":"b"},` + good + `,` + good, []string{"b"}, []string{
