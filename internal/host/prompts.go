@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -147,25 +149,43 @@ func (h *Host) promptText(ctx context.Context, c toolCall, p *catalog.Prompt, ar
 	case p.File == "":
 		return clean(data), nil
 	}
-	return fill(clean(data), p, arguments), nil
+	text, ok := fill(clean(data), p, arguments, h.mostBytes())
+	if !ok {
+		return "", cannot(what, fmt.Sprintf("with these arguments it is larger than %d bytes, the limit set by --max-output", h.mostBytes()))
+	}
+	return text, nil
 }
 
 // placeholder is the place of an argument in the file of a prompt.
 var placeholder = regexp.MustCompile(`\{\{[ \t]*([^{}\s]+)[ \t]*\}\}`)
 
 // fill puts arguments into a text, whose values are left as they are. What no
-// argument has the name of stays, and one that is not given is empty.
-func fill(text string, p *catalog.Prompt, arguments map[string]any) string {
-	return placeholder.ReplaceAllStringFunc(text, func(place string) string {
-		name := strings.Trim(place, "{} \t")
-		for _, a := range p.Arguments {
-			if a.Name == name {
-				value, _ := arguments[name].(string)
-				return value
-			}
+// argument has the name of stays, and one that is not given is empty. ok is false
+// when that is more than so many bytes: a place costs little, and its value may be
+// large.
+func fill(text string, p *catalog.Prompt, arguments map[string]any, most int64) (filled string, ok bool) {
+	var b strings.Builder
+	from := 0
+	for _, at := range placeholder.FindAllStringSubmatchIndex(text, -1) {
+		value, known := valueOf(p, arguments, text[at[2]:at[3]])
+		if !known {
+			continue
 		}
-		return place
-	})
+		b.WriteString(text[from:at[0]])
+		if from = at[1]; int64(b.Len()+len(value)) > most {
+			return "", false
+		}
+		b.WriteString(value)
+	}
+	b.WriteString(text[from:])
+	return b.String(), int64(b.Len()) <= most
+}
+
+// valueOf is what was given for an argument, "" for nothing; known is false when a
+// prompt takes none of that name.
+func valueOf(p *catalog.Prompt, arguments map[string]any, name string) (value string, known bool) {
+	value, _ = arguments[name].(string)
+	return value, slices.ContainsFunc(p.Arguments, func(a catalog.Argument) bool { return a.Name == name })
 }
 
 // userMessage is a message of the user's with a content item.

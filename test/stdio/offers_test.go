@@ -163,6 +163,22 @@ func TestValuesOfTemplatesAndPromptsAreData(t *testing.T) {
 	c.absent("here")
 }
 
+func TestAPromptIsNoLargerThanAnOutput(t *testing.T) {
+	c := offers(t, "--max-output=1000B")
+	get := func(n int) harness.Reply {
+		return c.ask(request("1", "prompts/get", fmt.Sprintf(`{"name":"letter","arguments":{"to":%q}}`, strings.Repeat("a", n))))
+	}
+	// The letter has it twice, and 16 bytes besides.
+	if r := get(492); r.Error != nil {
+		t.Errorf("what is as large as it may be: %s", r.Raw)
+	}
+	for _, n := range []int{493, 900} {
+		if r := get(n); r.Error == nil || r.Error.Code != -32603 || !strings.Contains(r.Error.Message, "larger than 1000 bytes, the limit set by --max-output") {
+			t.Errorf("with %d bytes twice: %s", n, r.Raw)
+		}
+	}
+}
+
 func TestAServerWithoutTheseListsHasNoneOfIt(t *testing.T) {
 	c := custom(t, offersScript, `{"tools":[]}`, `{}`, "--keep-output=0s")
 	if r := c.initialize(newestLegacy); !strings.Contains(r.Raw, `"capabilities":{"logging":{},"tools":{"listChanged":true}}`) {
