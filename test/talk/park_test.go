@@ -91,10 +91,11 @@ func TestAParkedCallGoesOnWhereItWas(t *testing.T) {
 }
 
 func TestTheTimeOfAParkedCallStandsStill(t *testing.T) {
-	c, dir := parkingClient(t, ways[1], "--timeout=2s")
+	// Time enough to get as far as the question, and from there to the end.
+	c, dir := parkingClient(t, ways[1], "--timeout=5s")
 	again := c.asks("ask", inDir(dir))
 	// There is nothing to await: what must not happen would happen now.
-	time.Sleep(2500 * time.Millisecond)
+	time.Sleep(5500 * time.Millisecond)
 	c.call(again).wantSays(t, five)
 }
 

@@ -23,7 +23,8 @@ tool_steps() {
   mcp_progress 1e1
   echo done
 }
-tool_late() { (sleep 0.3; mcp_progress 5 late) & mcp_progress 1 early; sleep 0.02; echo done; }
+tool_late() { (until [[ -e $arg_file ]]; do sleep 0.02; done; mcp_progress 5 late) & mcp_progress 1 early; echo done; }
+tool_busy() { (i=1; while :; do mcp_progress $((++i)) more; done) & mcp_progress 1 first; echo done; }
 tool_logs() {
   mcp_log debug unit '{"a":[1,
     2]}'
@@ -73,10 +74,15 @@ func TestNothingIsToldAfterTheAnswer(t *testing.T) {
 	each(t, ways, func(t *testing.T, w way) {
 		c := fixture{script: telling}.serve(t, w)
 		for i := range 3 {
-			o := c.call(ask{tool: "late", token: fmt.Sprint(i)})
+			file := filepath.Join(t.TempDir(), "answered")
+			o := c.call(ask{tool: "late", args: fmt.Sprintf(`{"file":%q}`, file), token: fmt.Sprint(i)})
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
 			if got := o.progress(); !slices.Equal(got, []string{"1"}) {
 				t.Errorf("the progress is %q", got)
 			}
+			c.call(ask{tool: "busy", token: fmt.Sprintf("%d00", i+1)}).wantSays(t, "done")
 		}
 		c.call(ask{tool: "steps"}).wantSays(t, "done")
 	})
@@ -182,8 +188,9 @@ func TestWithoutAHeartbeatSilenceIsSilence(t *testing.T) {
 
 func TestAToolHasItsOwnTimeAndProgressExtendsIt(t *testing.T) {
 	script := `
-tool_short() { echo begun; sleep 1000; }
-tool_steps() { for i in 1 2 3 4 5 6 7 8; do mcp_progress "$i" step; sleep 0.25; done; echo done; }
+tool_short() { sleep 1000; }
+tool_speaks() { echo begun; sleep 1000; }
+tool_steps() { for i in {1..14}; do mcp_progress "$i" step; sleep 0.25; done; echo done; }
 tool_endless() { for ((i = 0; ; i++)); do mcp_progress "$i" step; sleep 0.1; done; }
 tool_server() { sleep 1000; }
 tool_whole() { sleep 1; echo done; }
@@ -191,12 +198,13 @@ tool_whole() { sleep 1; echo done; }
 	c := fixture{
 		script: script, flags: []string{"--timeout=600ms"},
 		entries: map[string]string{
-			"short": `"timeout":0.3`, "steps": `"timeout":1,"maxTimeout":60`, "endless": `"timeout":0.5,"maxTimeout":1.5`,
+			"short": `"timeout":0.3`, "speaks": `"timeout":3`, "steps": `"timeout":3,"maxTimeout":60`, "endless": `"timeout":0.5,"maxTimeout":1.5`,
 			"whole": `"timeout":30`,
 		},
 	}.serve(t, way{"stdio", judge.NewestLegacy})
 	tests := []struct{ tool, want string }{
-		{"short", "Error executing short: it was stopped after 300ms, the limit set by its timeout. It had printed:\nbegun"},
+		{"short", "Error executing short: it was stopped after 300ms, the limit set by its timeout"},
+		{"speaks", "Error executing speaks: it was stopped after 3s, the limit set by its timeout. It had printed:\nbegun"},
 		{"endless", "Error executing endless: it was stopped after 500ms without progress, or 1.5s in all, the limits set by its timeout and maxTimeout"},
 		{"server", "Error executing server: it was stopped after 600ms, the limit set by --timeout"},
 	}
