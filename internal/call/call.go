@@ -245,6 +245,9 @@ func (c running) watch(ctx context.Context) Outcome {
 
 var errOverflow = errors.New("too much output")
 
+// token is what the call's messages begin with.
+func (c running) token() string { return filepath.Base(c.dir) }
+
 // ears take what a call says.
 type ears struct {
 	*talkback.Reader
@@ -257,7 +260,7 @@ func (c running) heard() *ears {
 		return nil
 	}
 	e := &ears{}
-	e.Reader = talkback.NewReader(filepath.Base(c.dir), c.worker.Channel(), func(m talkback.Message) {
+	e.Reader = talkback.NewReader(c.token(), c.worker.Channel(), func(m talkback.Message) {
 		e.asked = e.asked || m.Kind == talkback.Ask
 		c.Hear(m)
 	}, c.log)

@@ -1,14 +1,18 @@
 package call
 
 import (
+	"bufio"
 	"crypto/rand"
+	"encoding/base32"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -31,6 +35,7 @@ type dirs struct {
 	lifeline *process.Lifeline
 	log      *slog.Logger
 	count    atomic.Int64
+	secrets  secrets
 
 	spare   chan string  // empty directories that wait for a call
 	trash   chan trashed // directories that wait for their removal
@@ -42,7 +47,7 @@ type dirs struct {
 type Layout int
 
 const (
-	Flat   Layout = iota // conch-…/call-N
+	Flat   Layout = iota // conch-…/call-N-SECRET
 	Rooted               // mcp-call.…/tmp, where scripts written for bash-mcp-sdk expect it
 )
 
@@ -79,9 +84,11 @@ func (d *dirs) name(kind string) string {
 	return d.base + "/" + kind + "-" + strconv.FormatInt(d.count.Add(1), 10)
 }
 
-// take returns an empty directory of mode 700, whose path no other call has had.
+// take returns an empty directory of mode 700, whose path no other call has had,
+// and which nobody can guess: what it ends with is how a call's channel knows its
+// own.
 func (d *dirs) take() (string, error) {
-	outer := d.name("call")
+	outer := d.name("call") + "-" + d.secrets.next()
 	if d.layout == Rooted {
 		outer = d.roots + "-" + strconv.FormatInt(d.count.Add(1), 10)
 	}
@@ -102,6 +109,25 @@ func (d *dirs) take() (string, error) {
 		return "", fmt.Errorf("cannot create its call directory in %s: %w", d.tmp, err)
 	}
 	return d.inner(outer), nil
+}
+
+// secrets are texts that nobody can guess. The zero value is ready.
+type secrets struct {
+	mu     sync.Mutex
+	random *bufio.Reader // so that a call does not go to the system for each
+}
+
+// next returns 16 letters and digits.
+func (s *secrets) next() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.random == nil {
+		s.random = bufio.NewReaderSize(rand.Reader, 1000)
+	}
+	var secret [10]byte
+	// It ends the process where there is nothing random to be had.
+	_, _ = io.ReadFull(s.random, secret[:])
+	return base32.StdEncoding.EncodeToString(secret[:])
 }
 
 // inner is the directory that a call gets, and outer what is made and removed.

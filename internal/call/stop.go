@@ -25,7 +25,7 @@ func (c running) stop() (status int, err error) {
 		return waitUntil(c.worker, time.Now().Add(killed))
 	default:
 	}
-	defer c.worker.TellCancelled()()
+	defer c.worker.TellCancelled(c.token())()
 	c.cancelHook()
 	grace := time.Now().Add(process.Grace)
 	_ = c.worker.Group().Terminate()

@@ -142,7 +142,7 @@ _conch_log_text() {
 }
 
 # Whether the call is being made to end.
-mcp_is_cancelled() { [[ -n ${CONCH_TALK-} && -e $CONCH_TALK.cancelled ]]; }
+mcp_is_cancelled() { [[ -n ${CONCH_TALK-} && -n ${MCP_CALL_TMPDIR-} && -e $CONCH_TALK.${MCP_CALL_TMPDIR##*/}.cancelled ]]; }
 
 # Tells clients who asked to hear of it that a resource is another now. Not only
 # within calls: the script may watch something in the background. $1: URI

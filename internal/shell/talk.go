@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cancelledSuffix is that of a file beside a worker's channel, which tells its
-// call that it is being made to end.
+// cancelledSuffix is that of a file beside a worker's channel, which tells a call
+// that it is being made to end. The call's token is in front of it: what another
+// call leaves there is not for this one.
 const cancelledSuffix = ".cancelled"
 
 // Talks reports whether calls can say something besides what they print.
@@ -53,14 +54,16 @@ func (w *Worker) Hear(sink io.Writer) error {
 	return nil
 }
 
-// TellCancelled has the call see that it is being made to end. The file goes with
-// undo.
-func (w *Worker) TellCancelled() (undo func()) {
+// TellCancelled has the call with a token see that it is being made to end. The
+// file goes with undo.
+func (w *Worker) TellCancelled(token string) (undo func()) {
 	if !w.Talks() {
 		return func() {}
 	}
-	path := w.talk.path + cancelledSuffix
-	if f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+	path := w.talk.path + "." + token + cancelledSuffix
+	// Whatever the call has put there says the same, and to open it might take for
+	// ever.
+	if f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
 		f.Close()
 	}
 	return func() { os.Remove(path) }

@@ -32,12 +32,12 @@ func Here() (s Sender, ok bool) {
 
 // IsCancelled reports whether the call is being made to end.
 func (s Sender) IsCancelled() bool {
-	_, err := os.Stat(s.path + cancelledSuffix)
+	_, err := os.Lstat(s.path + "." + s.token + cancelledSuffix)
 	return err == nil
 }
 
 // cancelledSuffix is that of a file which is there once a call is being
-// cancelled.
+// cancelled, behind its token.
 const cancelledSuffix = ".cancelled"
 
 // Say sends a message.

@@ -4,7 +4,7 @@
 //
 // A line is the call's token, a kind, and JSON without a line break, or "@" and
 // the name of a file that has it: a FIFO takes only so much at once. Whoever is
-// of an earlier call has another token, and is not heard. A record separator is
+// of an earlier call has another token, cannot guess this one, and is not heard. A record separator is
 // in front of it, as in RFC 7464: who was killed in the middle of a line has not
 // taken the next one with him.
 //

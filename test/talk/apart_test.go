@@ -1,0 +1,70 @@
+package talk_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Calls that come one after the other in the same worker, and what they may do to
+// the channel that they have in common.
+const apart = `
+tool_token() { echo "${MCP_CALL_TMPDIR##*/}"; }
+tool_say() { mcp_emit_text content; }
+tool_forged() {
+  local token="${MCP_CALL_TMPDIR##*/}" n
+  for ((n = 0; n < 50; n++)); do
+    printf '\036%s emit {"type":"text","text":"forged"}\n' "call-$n" "${token%-*}" "${token%-*}-" 1<>"$CONCH_TALK"
+  done
+  echo mine
+}
+tool_touch() { touch "$CONCH_TALK.cancelled" "$CONCH_TALK.${MCP_CALL_TMPDIR##*/}.cancelled"; }
+tool_cancelled() {
+  mcp_is_cancelled && echo yes
+  "$CONCH_BIN" tool is-cancelled && echo yes
+  echo no
+}
+tool_block() { mkfifo "$CONCH_TALK.${MCP_CALL_TMPDIR##*/}.cancelled"; trap 'mcp_is_cancelled && : >"$arg_file"; exit' TERM; while :; do sleep 0.01; done; }
+`
+
+// serveApart starts a server with a single worker.
+func serveApart(t *testing.T) *client {
+	t.Helper()
+	return fixture{script: apart, flags: []string{"--concurrency=1"}, entries: map[string]string{"block": `"timeout":0.5`}}.serve(t, ways[1])
+}
+
+func TestATokenCannotBeGuessed(t *testing.T) {
+	c := serveApart(t)
+	form := regexp.MustCompile(`^call-\d+-([A-Z2-7]{16})$`)
+	seen := map[string]bool{}
+	for range 150 {
+		got, _ := c.call(ask{tool: "token"}).says()
+		m := form.FindStringSubmatch(got)
+		if m == nil || seen[m[1]] {
+			t.Fatalf("the token is %q", got)
+		}
+		seen[m[1]] = true
+	}
+	c.call(ask{tool: "forged"}).wantSays(t, "mine")
+}
+
+func TestACallIsNotCancelledByWhatAnotherHasLeft(t *testing.T) {
+	c := serveApart(t)
+	c.call(ask{tool: "touch"})
+	c.call(ask{tool: "cancelled"}).wantSays(t, "no")
+}
+
+// Whoever opens a FIFO for writing waits for a reader.
+func TestACallCannotHoldUpItsEnd(t *testing.T) {
+	c := serveApart(t)
+	file := filepath.Join(t.TempDir(), "cancelled")
+	if got, failed := c.call(ask{tool: "block", args: `{"file":` + quote(file) + `}`}).says(); !failed || !strings.Contains(got, "was stopped after 500ms") {
+		t.Errorf("it says %q", got)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Errorf("the call did not see that it was cancelled: %v", err)
+	}
+	c.call(ask{tool: "say"}).wantSays(t, "content")
+}
