@@ -167,10 +167,10 @@ func (r *Runner) Run(ctx context.Context, asked Call) (Outcome, error) {
 		return Outcome{}, err
 	}
 	outcome := c.watch(ctx)
-	r.endOrphans(w.Session(), dir)
+	kept := c.keepTalk(r.endOrphans(w.Session(), dir))
 	// One that was killed may not even have begun; whoever is next in this worker
 	// must not find its wake-up.
-	lost = outcome.End == Lost || outcome.Status >= signalled
+	lost = !kept || outcome.End == Lost || outcome.Status >= signalled
 	return outcome, nil
 }
 
@@ -193,10 +193,11 @@ func (c running) job() shell.Job {
 const signalled = 128
 
 // endOrphans kills what the call in dir has left in groups of its own: a tool
-// may turn job control on. Only who left for a session of its own is let go.
-func (r *Runner) endOrphans(session int, dir string) {
+// may turn job control on. Only who left for a session of its own is let go; that
+// somebody may have is what endOrphans returns.
+func (r *Runner) endOrphans(session int, dir string) (left bool) {
 	if !r.lifeline.HasOrphans() {
-		return
+		return false
 	}
 	marker := []byte("MCP_CALL_TMPDIR=" + dir + "\x00")
 	r.lifeline.EndOrphans(session, func(pid int) bool {
@@ -204,6 +205,17 @@ func (r *Runner) endOrphans(session int, dir string) {
 		// it must be this one's.
 		return r.running.Load() == 1 || bytes.Contains(process.Environment(pid), marker)
 	})
+	return r.lifeline.HasOrphans()
+}
+
+// keepTalk readies the call's channel for the next in its worker; false when that
+// cannot be.
+func (c running) keepTalk(left bool) bool {
+	err := c.worker.KeepTalk(left)
+	if err != nil {
+		c.log.Warn("cannot keep a call's channel; its shell is ended", "err", err)
+	}
+	return err == nil
 }
 
 // Close removes what the Runner keeps. No call may be under way.

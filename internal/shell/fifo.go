@@ -38,6 +38,23 @@ func openFIFO(path string, flag int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
+// again opens this end a second time, for the poller, whatever its name leads to by
+// now.
+func (f fifo) again() (*os.File, error) {
+	fd, err := unix.FcntlInt(uintptr(f.fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open the FIFO %s again: %w", f.path, err)
+	}
+	return os.NewFile(uintptr(fd), f.path), nil
+}
+
+// isInPlace reports whether the name still leads to the pipe.
+func (f fifo) isInPlace() bool {
+	var held, named unix.Stat_t
+	return unix.Fstat(f.fd, &held) == nil && unix.Lstat(f.path, &named) == nil &&
+		held.Dev == named.Dev && held.Ino == named.Ino
+}
+
 // close closes this end; the pipe keeps its name.
 func (f *fifo) close() {
 	if f.fd != 0 {

@@ -23,14 +23,9 @@ func (w *Worker) Talks() bool { return w.talk.path != "" }
 func (w *Worker) Channel() string { return w.talk.path }
 
 // Talk opens the read end of the call's channel, for reading while the call
-// runs. It must be closed before [Worker.Hear].
-func (w *Worker) Talk() (*os.File, error) {
-	f, err := openFIFO(w.talk.path, unix.O_RDWR)
-	if err != nil {
-		return nil, fmt.Errorf("open the call's channel: %w", err)
-	}
-	return f, nil
-}
+// runs. It must be closed before [Worker.Hear]. The call may have put something
+// else in the place of the FIFO, which is not to be read.
+func (w *Worker) Talk() (*os.File, error) { return w.talk.again() }
 
 // Hear reads what is in the call's channel into sink, without waiting.
 func (w *Worker) Hear(sink io.Writer) error {
@@ -80,6 +75,28 @@ func (w *Worker) Sweep() {
 			os.Remove(dir + e.Name())
 		}
 	}
+}
+
+// KeepTalk readies the channel for the next call. It is made anew where a process
+// may have it that is of no call any more, and would take what the next one says,
+// or where the call has put something else in its place. After an error the worker
+// is of no use.
+func (w *Worker) KeepTalk(shared bool) error {
+	if !w.Talks() || !shared && w.talk.isInPlace() {
+		return nil
+	}
+	path := w.talk.path
+	w.talk.close()
+	// Even a directory may be there.
+	if err := os.RemoveAll(path); err != nil {
+		return fmt.Errorf("remove a call's channel: %w", err)
+	}
+	talk, err := makeFIFO(path, unix.O_RDWR)
+	if err != nil {
+		return err
+	}
+	w.talk = talk
+	return nil
 }
 
 // removeTalk removes the channel and what lies beside it.

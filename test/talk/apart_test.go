@@ -1,11 +1,17 @@
 package talk_test
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/conch-mcp/conch/test/harness"
 )
 
 // Calls that come one after the other in the same worker, and what they may do to
@@ -27,6 +33,11 @@ tool_cancelled() {
   echo no
 }
 tool_block() { mkfifo "$CONCH_TALK.${MCP_CALL_TMPDIR##*/}.cancelled"; trap 'mcp_is_cancelled && : >"$arg_file"; exit' TERM; while :; do sleep 0.01; done; }
+tool_replace() { eval "$arg_how"; sleep "$arg_for"; mcp_emit_text lost; echo done; }
+tool_leave() {
+  setsid bash -c 'exec 3<"$CONCH_TALK"; echo $$ >"$1.new"; mv "$1.new" "$1"; exec cat <&3 >"$1.heard"' - "$arg_file" >/dev/null 2>&1 &
+  while [[ ! -e $arg_file ]]; do sleep 0.01; done
+}
 `
 
 // serveApart starts a server with a single worker.
@@ -67,4 +78,48 @@ func TestACallCannotHoldUpItsEnd(t *testing.T) {
 		t.Errorf("the call did not see that it was cancelled: %v", err)
 	}
 	c.call(ask{tool: "say"}).wantSays(t, "content")
+}
+
+func TestACallThatReplacesItsChannelTakesNoOtherWithIt(t *testing.T) {
+	for _, how := range []string{
+		`rm "$CONCH_TALK"`, `mv "$CONCH_TALK" "$CONCH_TALK.moved"`, `rm "$CONCH_TALK"; echo text >"$CONCH_TALK"`, `ln -sf /dev/zero "$CONCH_TALK"`,
+		`rm "$CONCH_TALK"; mkfifo "$CONCH_TALK"`, `rm "$CONCH_TALK"; mkdir -p "$CONCH_TALK/a/b"`,
+	} {
+		// Before the channel is read while the call runs, and after.
+		for _, long := range []string{"0", "0.05"} {
+			t.Run(how+" "+long, func(t *testing.T) {
+				c := serveApart(t)
+				c.call(ask{tool: "replace", args: fmt.Sprintf(`{"how":%s,"for":%q}`, quote(how), long)})
+				for range 3 {
+					c.call(ask{tool: "say"}).wantSays(t, "content")
+				}
+			})
+		}
+	}
+}
+
+func TestWhoListensToACallThatIsOverHearsNoOther(t *testing.T) {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("there is no setsid")
+	}
+	c := serveApart(t)
+	file := filepath.Join(t.TempDir(), "pid")
+	c.call(ask{tool: "leave", args: `{"file":` + quote(file) + `}`})
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+	for range 30 {
+		c.call(ask{tool: "say"}).wantSays(t, "content")
+	}
+	// Nobody writes to what it reads, so that it is at its end.
+	harness.Eventually(t, harness.Deadline, "the listener ends", func() bool { return !harness.Alive(pid) })
+	if heard, err := os.ReadFile(file + ".heard"); err != nil || len(heard) > 0 {
+		t.Errorf("it has heard %q, %v", heard, err)
+	}
 }
