@@ -229,7 +229,7 @@ func (c running) watch(ctx context.Context) Outcome {
 	if out.limit == 0 {
 		out.limit = 1<<63 - 1
 	}
-	heard := c.heard()
+	heard := c.heard(ctx)
 	end, status, pump := c.await(ctx, out, heard)
 	contain(c.worker.Group())
 	pump.stop()
@@ -237,6 +237,7 @@ func (c running) watch(ctx context.Context) Outcome {
 		if err := c.worker.Hear(heard); err != nil {
 			c.log.Error("cannot read what a call says", "err", err)
 		}
+		heard.hurry()
 	}
 	if err := c.worker.Drain(out); err != nil {
 		c.log.Error("cannot read a call's output", "err", err)
@@ -263,16 +264,26 @@ func (c running) token() string { return filepath.Base(c.dir) }
 // ears take what a call says.
 type ears struct {
 	*talkback.Reader
-	asked bool // a question
+	asked bool               // a question
+	end   context.CancelFunc // has no more than a little be heard
+}
+
+// hurry says that the call is being ended, which what it says must not hold up. Nil
+// ears hear nothing.
+func (e *ears) hurry() {
+	if e != nil {
+		e.end()
+	}
 }
 
 // heard takes what the call says; nil where nobody hears it.
-func (c running) heard() *ears {
+func (c running) heard(ctx context.Context) *ears {
 	if c.Hear == nil || !c.worker.Talks() {
 		return nil
 	}
 	e := &ears{}
-	e.Reader = talkback.NewReader(c.token(), c.worker.Channel(), func(m talkback.Message) {
+	ctx, e.end = context.WithCancel(ctx)
+	e.Reader = talkback.NewReader(ctx, c.token(), c.worker.Channel(), func(m talkback.Message) {
 		e.asked = e.asked || m.Kind == talkback.Ask
 		c.Hear(m)
 	}, c.log)
@@ -301,6 +312,7 @@ func (c running) await(ctx context.Context, out io.Writer, heard *ears) (End, in
 			}
 		}
 		if end := why(ctx, clock); end != Returned {
+			heard.hurry()
 			status, err := c.stop()
 			if err != nil {
 				return Lost, status, p

@@ -52,6 +52,10 @@ func (a *aside) hear(m talkback.Message) {
 		}
 	case talkback.Progress:
 	case talkback.Result, talkback.Problem, talkback.Fail:
+		if m.TooLong {
+			a.verdict = &verdict{structured: outcomeObject(false, "error", marshal(tooLong(m.Kind))), isError: true}
+			return
+		}
 		v, defect, ok := readVerdict(m)
 		if ok {
 			a.verdict = v

@@ -84,7 +84,7 @@ func (t *talk) sendProgress(m milestone) {
 	}
 	f.addUnlessEmpty("message", m.message)
 	send, params := t.call.send, f.object()
-	t.tell(func() { send("notifications/progress", params) })
+	t.tell(len(params), func() { send("notifications/progress", params) })
 }
 
 // watchSilence begins to tell a client that wants to hear of progress how long

@@ -144,14 +144,15 @@ func (t *talk) tellClient(ctx context.Context, m logMessage) error {
 	defer t.mu.Unlock()
 	if t.isHeard() {
 		log := t.call.log
-		t.tell(func() { t.sendLog(ctx, log, m) })
+		text, _ := m.Data.(string)
+		t.tell(len(text), func() { t.sendLog(ctx, log, m) })
 	}
 	return nil
 }
 
-// tell has the client told something; t.mu is held.
-func (t *talk) tell(f func()) {
-	if !t.closed && !t.teller.tell(f) {
+// tell has the client told something of so many bytes; t.mu is held.
+func (t *talk) tell(size int, f func()) {
+	if !t.closed && !t.teller.tell(size, f) {
 		t.dropped++
 	}
 }
@@ -167,6 +168,10 @@ func (t *talk) hear(m talkback.Message) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	ok := true
+	if m.TooLong {
+		t.excess = tooLong(m.Kind)
+		return
+	}
 	switch m.Kind {
 	case talkback.Progress:
 		ok = t.tellProgress(m.Payload)
@@ -192,6 +197,11 @@ func (t *talk) hear(m talkback.Message) {
 	if !ok {
 		t.call.host.opts.Log.Warn("ignored what a call said: it makes no sense", "tool", t.call.tool.Name, "kind", message.Clip(m.Kind))
 	}
+}
+
+// tooLong tells what a call said too much of.
+func tooLong(kind string) string {
+	return fmt.Sprintf("what it said of its result in one piece is longer than %d bytes", talkback.Limit(kind))
 }
 
 // emit adds an item to the result.
@@ -293,7 +303,7 @@ func (t *talk) tellLog(payload json.RawMessage) bool {
 		t.dropped++
 		return true
 	}
-	t.tell(func() { t.sendLog(t.ctx, c.log, logMessage{l.level, l.logger, l.data}) })
+	t.tell(len(l.logger)+len(l.data), func() { t.sendLog(t.ctx, c.log, logMessage{l.level, l.logger, l.data}) })
 	return true
 }
 

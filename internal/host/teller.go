@@ -9,29 +9,41 @@ import (
 // does not wait for the client, who may read slowly or not at all.
 type teller struct {
 	mu    sync.Mutex
-	queue []func()
+	queue []telling
+	size  int // of what is in the queue, bytes
 	ended bool
 	more  chan struct{} // holds something when the queue or ended has changed
 	done  chan struct{} // closed when it has ended and all was told; nil before anything is told
 }
 
-// maxUntold is how much may wait to be told.
-const maxUntold = 256
+// telling is what waits to be told.
+type telling struct {
+	size int
+	tell func()
+}
 
-// tell has something told; false when too much waits, or nothing is told any more.
-func (t *teller) tell(f func()) bool { return t.add(f, maxUntold) }
+// How much may wait to be told: so many things, of so many bytes.
+const (
+	maxUntold      = 256
+	maxUntoldBytes = 8 << 20
+)
 
-func (t *teller) add(f func(), most int) bool {
+// tell has something of so many bytes told; false when too much waits, or nothing is
+// told any more.
+func (t *teller) tell(size int, f func()) bool { return t.add(telling{size, f}, maxUntold) }
+
+func (t *teller) add(what telling, most int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.ended || len(t.queue) >= most {
+	if t.ended || len(t.queue) >= most || what.size > maxUntoldBytes-t.size {
 		return false
 	}
 	if t.done == nil {
 		t.more, t.done = make(chan struct{}, 1), make(chan struct{})
 		go t.run()
 	}
-	t.queue = append(t.queue, f)
+	t.queue = append(t.queue, what)
+	t.size += what.size
 	t.rouse()
 	return true
 }
@@ -66,8 +78,11 @@ func (t *teller) next() (f func(), ended bool) {
 	if len(t.queue) == 0 {
 		return nil, t.ended
 	}
-	f, t.queue = t.queue[0], t.queue[1:]
-	return f, false
+	first := t.queue[0]
+	t.queue[0] = telling{}
+	t.queue = t.queue[1:]
+	t.size -= first.size
+	return first.tell, false
 }
 
 // settle waits until what was told so far has been, or ctx ends.
@@ -76,7 +91,7 @@ func (t *teller) settle(ctx context.Context) {
 		return
 	}
 	told := make(chan struct{})
-	if !t.add(func() { close(told) }, maxUntold+1) {
+	if !t.add(telling{tell: func() { close(told) }}, maxUntold+1) {
 		// It ends, or is full: nothing that matters more waits behind it.
 		return
 	}

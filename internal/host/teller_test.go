@@ -11,7 +11,7 @@ func TestATellerTellsInOrder(t *testing.T) {
 	var got []int
 	var c teller
 	for i := range 100 {
-		if !c.tell(func() { got = append(got, i) }) {
+		if !c.tell(0, func() { got = append(got, i) }) {
 			t.Fatalf("%d is not told", i)
 		}
 	}
@@ -20,7 +20,7 @@ func TestATellerTellsInOrder(t *testing.T) {
 	if len(got) != 100 || got[0] != 0 || got[99] != 99 {
 		t.Errorf("told %d", got)
 	}
-	if c.tell(func() { t.Error("told after its end") }) {
+	if c.tell(0, func() { t.Error("told after its end") }) {
 		t.Error("something is to be told after its end")
 	}
 	c.settle(t.Context())
@@ -31,13 +31,13 @@ func TestATellerOfAClientThatDoesNotReadIsLeft(t *testing.T) {
 	var c teller
 	reads := make(chan struct{})
 	defer close(reads)
-	c.tell(func() { <-reads })
+	c.tell(0, func() { <-reads })
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	c.settle(ctx)
 	c.end(ctx)
 	told := 0
-	for c.tell(func() {}) {
+	for c.tell(0, func() {}) {
 		told++
 	}
 	if told != 0 {
@@ -48,26 +48,31 @@ func TestATellerOfAClientThatDoesNotReadIsLeft(t *testing.T) {
 func TestATellerMayEndWhileItIsSettled(t *testing.T) {
 	for range 200 {
 		var c teller
-		c.tell(func() {})
+		c.tell(0, func() {})
 		var all sync.WaitGroup
 		all.Go(func() { c.settle(t.Context()) })
 		all.Go(func() { c.end(t.Context()) })
-		all.Go(func() { c.tell(func() {}) })
+		all.Go(func() { c.tell(0, func() {}) })
 		all.Wait()
 	}
 }
 
-func TestOnlySoMuchWaitsToBeTold(t *testing.T) {
-	var c teller
-	reads := make(chan struct{})
-	c.tell(func() { <-reads })
-	n := 0
-	for c.tell(func() {}) {
-		n++
+func TestWhatWaitsToBeToldIsBounded(t *testing.T) {
+	const large = 1 << 20
+	for size, most := range map[int]int{0: maxUntold, 10: maxUntold, large: maxUntoldBytes / large, maxUntoldBytes: 1, maxUntoldBytes + 1: 0} {
+		var q teller
+		begun, goOn, told := make(chan struct{}), make(chan struct{}), 0
+		q.tell(maxUntoldBytes, func() { close(begun); <-goOn })
+		<-begun
+		for i := range most + 2 {
+			if q.tell(size, func() { told++ }) != (i < most) {
+				t.Errorf("of %d bytes, number %d is not as it should be", size, i+1)
+			}
+		}
+		close(goOn)
+		q.end(t.Context())
+		if told != most || q.size != 0 {
+			t.Errorf("of %d bytes, %d were told, and %d bytes are left", size, told, q.size)
+		}
 	}
-	if n < maxUntold-1 || n > maxUntold {
-		t.Errorf("%d wait", n)
-	}
-	close(reads)
-	c.end(t.Context())
 }

@@ -1,6 +1,7 @@
 package talkback
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -57,7 +58,7 @@ func (l *Listener) Listen(hear func(Message), log *slog.Logger) {
 	l.ended = make(chan struct{})
 	go func() {
 		defer close(l.ended)
-		_, _ = io.Copy(NewReader(updatesToken, l.path, hear, log), l.in)
+		_, _ = io.Copy(NewReader(context.Background(), updatesToken, l.path, hear, log), l.in)
 	}()
 }
 

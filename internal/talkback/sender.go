@@ -46,6 +46,10 @@ func (s Sender) Say(kind string, payload json.RawMessage) error {
 	if err := json.Compact(&text, payload); err != nil {
 		return fmt.Errorf("make a message of what is no JSON: %w", err)
 	}
+	// A result that is too long is for the host to see: the call fails by it.
+	if most := Limit(kind); int64(text.Len()) > most && !isOfResult(kind) {
+		return fmt.Errorf("%w: the limit of its kind, %s, is %d bytes", errTooLong, kind, most)
+	}
 	line := fmt.Sprintf("%c%s %s %s\n", separator, s.token, kind, text.Bytes())
 	if len(line) > atOnce {
 		name := rand.Text()

@@ -49,13 +49,47 @@ type Message struct {
 	Kind    string
 	Payload json.RawMessage // one JSON document
 	Reply   Reply           // where the answer to a question goes
+	// TooLong is that of a message about the call's result there is no more than
+	// that it was said, since it is longer than the limit of its kind.
+	TooLong bool
 }
 
-// Bounds of a message, in bytes: of a line, and of a file.
+// Bounds of a message, in bytes.
 const (
 	maxLine = 4 << 10
-	maxFile = 64 << 20
+	// Of a file, by what is made of it: a text for a person, what many may wait of,
+	// the result.
+	maxShort = 64 << 10
+	maxLong  = 2 << 20
+	maxFile  = 64 << 20
 )
+
+// Limit is how long a message of a kind may be, in bytes.
+func Limit(kind string) int64 {
+	switch kind {
+	case Emit, Document, Result:
+		return maxFile
+	case Problem, Fail, Log, Ask:
+		return maxLong
+	}
+	return maxShort
+}
+
+// isOfResult reports whether messages of a kind are about the call's result, which
+// is not the same without one of them.
+func isOfResult(kind string) bool {
+	switch kind {
+	case Emit, Document, Result, Problem, Fail:
+		return true
+	}
+	return false
+}
+
+// maxLate is how much is read of files for a call whose end has come, whatever it
+// goes on to say: its end waits for that.
+const maxLate = 1 << 20
+
+var errLate = errors.New("its call is being ended, and has said enough since")
 
 // atOnce is what every system puts into a FIFO in one piece, whoever else writes
 // (POSIX, PIPE_BUF).
@@ -71,15 +105,18 @@ type Reader struct {
 	files string // the names of files that messages may be in begin so
 	hear  func(Message)
 	log   *slog.Logger
+	ctx   context.Context // ends before the call does, when that is made to end
+	late  int64           // what was read of files since then
 
 	line    []byte
 	tooLong bool
 }
 
 // NewReader returns a Reader for the call with a token, whose channel is the FIFO
-// at path. hear gets its messages one by one.
-func NewReader(token, path string, hear func(Message), log *slog.Logger) *Reader {
-	return &Reader{token: token, files: path + ".", hear: hear, log: log}
+// at path. hear gets its messages one by one. Once ctx has ended, little is read of
+// long ones.
+func NewReader(ctx context.Context, token, path string, hear func(Message), log *slog.Logger) *Reader {
+	return &Reader{ctx: ctx, token: token, files: path + ".", hear: hear, log: log}
 }
 
 // Write implements [io.Writer]; it never fails.
@@ -124,7 +161,12 @@ func (r *Reader) take(line string) {
 	payload := []byte(text)
 	if name, inFile := strings.CutPrefix(text, "@"); inFile {
 		var err error
-		if payload, err = r.readFile(name); err != nil {
+		payload, err = r.readFile(name, Limit(kind))
+		if errors.Is(err, errTooLong) && isOfResult(kind) {
+			r.hear(Message{Kind: kind, TooLong: true})
+			return
+		}
+		if err != nil {
 			r.ignore("its file cannot be read: %v", err)
 			return
 		}
@@ -151,22 +193,49 @@ func (r *Reader) ignore(format string, args ...any) {
 	r.log.Warn("ignored what a call said: "+fmt.Sprintf(format, args...), "call", r.token)
 }
 
-// readFile reads a message's file, and removes it.
-func (r *Reader) readFile(name string) ([]byte, error) {
+// errTooLong is that a message is longer than the limit of its kind.
+var errTooLong = errors.New("it is too long")
+
+// readFile reads a message's file of so many bytes at most, and removes it.
+func (r *Reader) readFile(name string, most int64) ([]byte, error) {
 	if !isName(name) {
 		return nil, errors.New("it has no name that a message's file has")
 	}
 	path := r.files + name
 	defer os.Remove(path)
+	ended := r.ctx.Err() != nil
+	if ended && r.late >= maxLate {
+		return nil, errLate
+	}
+	text, err := readRegular(path, most)
+	if ended {
+		r.late += int64(len(text))
+	}
+	return text, err
+}
+
+// readRegular reads a file that a call may have put anything in the place of.
+func readRegular(path string, most int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
-		return nil, errors.New("it is no file, or too large a one")
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no file")
+	case info.Size() > most:
+		return nil, errTooLong
 	}
-	return io.ReadAll(f)
+	// It may grow.
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if int64(len(text)) > most {
+		return nil, errTooLong
+	}
+	return text, err
 }
 
 // isName reports whether a name is one that leads nowhere else.

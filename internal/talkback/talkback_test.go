@@ -2,7 +2,9 @@ package talkback
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -17,7 +19,7 @@ import (
 func listen(t testing.TB) (r *Reader, path string, heard *[]string, log *bytes.Buffer) {
 	t.Helper()
 	path, heard, log = filepath.Join(t.TempDir(), "talk"), &[]string{}, &bytes.Buffer{}
-	r = NewReader("call-1", path, func(m Message) {
+	r = NewReader(t.Context(), "call-1", path, func(m Message) {
 		*heard = append(*heard, m.Kind+" "+string(m.Payload))
 	}, slog.New(slog.NewTextHandler(log, nil)))
 	return r, path, heard, log
@@ -108,7 +110,7 @@ func TestASenderIsAnswered(t *testing.T) {
 	}
 	defer channel.Close()
 	large := strings.Repeat("x", 200_000)
-	r := NewReader("call-1", path, func(m Message) {
+	r := NewReader(t.Context(), "call-1", path, func(m Message) {
 		if err := m.Reply.Send(t.Context(), json.RawMessage(`{"result": "`+large+`"}`)); err != nil {
 			t.Error(err)
 		}
@@ -138,7 +140,7 @@ func FuzzReader(f *testing.F) {
 	}
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text []byte) {
-		r := NewReader("call-1", filepath.Join(dir, "talk"), func(m Message) {
+		r := NewReader(t.Context(), "call-1", filepath.Join(dir, "talk"), func(m Message) {
 			if !json.Valid(m.Payload) || strings.ContainsAny(m.Kind, " \n") {
 				t.Errorf("heard %q %q", m.Kind, m.Payload)
 			}
@@ -176,5 +178,45 @@ func TestAListenerHearsWhatWasSaidBeforeItListened(t *testing.T) {
 	}
 	if _, err := NewListener(path); err == nil {
 		t.Error("a channel was made where there is one")
+	}
+}
+
+func TestEachKindHasItsLimit(t *testing.T) {
+	r, path, heard, log := listen(t)
+	for kind, told := range map[string]bool{Progress: false, Updated: false, Log: true, Ask: true, Emit: true} {
+		*heard = nil
+		text := `{"reply":"x","text":"` + strings.Repeat("x", 100_000) + `"}`
+		if err := os.WriteFile(path+".a", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = r.Write([]byte("call-1 " + kind + " @a\n"))
+		if (len(*heard) == 1) != told || strings.Contains(log.String(), "too long") == told {
+			t.Errorf("%s: heard %d, the log is %q", kind, len(*heard), log)
+		}
+		log.Reset()
+		err := Sender{path: path, token: "call-1"}.Say(kind, json.RawMessage(text))
+		if errors.Is(err, errTooLong) == told {
+			t.Errorf("%s: to say it gives %v", kind, err)
+		}
+	}
+}
+
+func TestOfACallThatEndsLittleIsHeard(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	path := filepath.Join(t.TempDir(), "talk")
+	var sizes []int
+	r := NewReader(ctx, "call-1", path, func(m Message) { sizes = append(sizes, len(m.Payload)) }, slog.New(slog.DiscardHandler))
+	end()
+	for range 10 {
+		if err := os.WriteFile(path+".a", []byte(`"`+strings.Repeat("x", 400_000)+`"`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = r.Write([]byte("call-1 emit @a\ncall-1 log 1\n"))
+		if _, err := os.Stat(path + ".a"); err == nil {
+			t.Fatal("the file is left")
+		}
+	}
+	if len(sizes) != 13 {
+		t.Errorf("heard messages of %d bytes", sizes)
 	}
 }
