@@ -166,8 +166,13 @@ func (r *Runner) Run(ctx context.Context, asked Call) (Outcome, error) {
 	if err := w.Start(c.job()); err != nil {
 		return Outcome{}, err
 	}
-	outcome := c.watch(ctx)
-	kept := c.keepTalk(r.endOrphans(w.Session(), dir))
+	outcome, littered := c.watch(ctx)
+	left := r.endOrphans(w.Session(), dir)
+	if littered || left {
+		// Most calls end by themselves within moments, and have nothing there.
+		w.Sweep()
+	}
+	kept := c.keepTalk(left)
 	// One that was killed may not even have begun; whoever is next in this worker
 	// must not find its wake-up.
 	lost = !kept || outcome.End == Lost || outcome.Status >= signalled
@@ -221,8 +226,9 @@ func (c running) keepTalk(left bool) bool {
 // Close removes what the Runner keeps. No call may be under way.
 func (r *Runner) Close() { r.dirs.close() }
 
-// watch sees a started call to its end.
-func (c running) watch(ctx context.Context) Outcome {
+// watch sees a started call to its end. It is littered where there may be files that
+// were to be said, and were not.
+func (c running) watch(ctx context.Context) (outcome Outcome, littered bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	out := &output{limit: c.limits.MaxOutput, full: func() { cancel(errOverflow) }}
@@ -231,7 +237,7 @@ func (c running) watch(ctx context.Context) Outcome {
 	}
 	heard := c.heard(ctx)
 	end, status, pump := c.await(ctx, out, heard)
-	contain(c.worker.Group())
+	killed := contain(c.worker.Group())
 	pump.stop()
 	if heard != nil {
 		if err := c.worker.Hear(heard); err != nil {
@@ -246,14 +252,11 @@ func (c running) watch(ctx context.Context) Outcome {
 	if out.over && end == Returned {
 		end = Overflowed
 	}
-	if heard != nil && (heard.asked || end != Returned || status != 0) {
-		c.worker.Sweep()
-	}
-	outcome := Outcome{End: end, Status: status, Output: out.data}
+	outcome = Outcome{End: end, Status: status, Output: out.data}
 	if end == Returned {
 		outcome.Hook = hookEnd(c.worker.Answer(), status)
 	}
-	return outcome
+	return outcome, killed || pump != nil || heard.hasMore() || end != Returned || status != 0
 }
 
 var errOverflow = errors.New("too much output")
@@ -264,9 +267,11 @@ func (c running) token() string { return filepath.Base(c.dir) }
 // ears take what a call says.
 type ears struct {
 	*talkback.Reader
-	asked bool               // a question
-	end   context.CancelFunc // has no more than a little be heard
+	end context.CancelFunc // has no more than a little be heard
 }
+
+// hasMore reports whether the call has said anything with a file.
+func (e *ears) hasMore() bool { return e != nil && e.HasFiles() }
 
 // hurry says that the call is being ended, which what it says must not hold up. Nil
 // ears hear nothing.
@@ -283,10 +288,7 @@ func (c running) heard(ctx context.Context) *ears {
 	}
 	e := &ears{}
 	ctx, e.end = context.WithCancel(ctx)
-	e.Reader = talkback.NewReader(ctx, c.token(), c.worker.Channel(), func(m talkback.Message) {
-		e.asked = e.asked || m.Kind == talkback.Ask
-		c.Hear(m)
-	}, c.log)
+	e.Reader = talkback.NewReader(ctx, c.token(), c.worker.Channel(), c.Hear, c.log)
 	return e
 }
 
@@ -350,13 +352,15 @@ func waitUntil(w *shell.Worker, deadline time.Time) (status int, err error) {
 }
 
 // contain kills what is left of a call's group and waits until it is gone, so
-// that nobody writes to the call's output or directory any more.
-func contain(g process.Group) {
+// that nobody writes to the call's output or directory any more. It reports whether
+// there was somebody.
+func contain(g process.Group) bool {
 	if !g.Alive() {
-		return
+		return false
 	}
 	g.Kill()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	g.Wait(ctx)
+	return true
 }

@@ -108,6 +108,8 @@ type Reader struct {
 	ctx   context.Context // ends before the call does, when that is made to end
 	late  int64           // what was read of files since then
 
+	hasFiles bool
+
 	line    []byte
 	tooLong bool
 }
@@ -140,6 +142,10 @@ func (r *Reader) Write(p []byte) (int, error) {
 	}
 }
 
+// HasFiles reports whether there were messages with files: the text of a long one, or
+// the place for an answer.
+func (r *Reader) HasFiles() bool { return r.hasFiles }
+
 // append adds to the line that has begun.
 func (r *Reader) append(part []byte) {
 	if len(r.line)+len(part) > maxLine {
@@ -160,6 +166,7 @@ func (r *Reader) take(line string) {
 	}
 	payload := []byte(text)
 	if name, inFile := strings.CutPrefix(text, "@"); inFile {
+		r.hasFiles = true
 		var err error
 		payload, err = r.readFile(name, Limit(kind))
 		if errors.Is(err, errTooLong) && isOfResult(kind) {
@@ -184,6 +191,7 @@ func (r *Reader) take(line string) {
 			r.ignore("it is a question without a place for the answer")
 			return
 		}
+		r.hasFiles = true
 		m.Reply = Reply{r.files + place.Reply}
 	}
 	r.hear(m)

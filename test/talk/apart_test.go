@@ -34,6 +34,13 @@ tool_cancelled() {
 }
 tool_block() { mkfifo "$CONCH_TALK.${MCP_CALL_TMPDIR##*/}.cancelled"; trap 'mcp_is_cancelled && : >"$arg_file"; exit' TERM; while :; do sleep 0.01; done; }
 tool_replace() { eval "$arg_how"; sleep "$arg_for"; mcp_emit_text lost; echo done; }
+tool_litter() {
+  local text
+  text=$(head -c 3000 /dev/zero | tr '\0' x)
+  (while :; do mcp_emit_text "$text"; done) &
+  (mcp_emit_text "$text"; mkfifo "$CONCH_TALK.answer$arg_n"; kill "$BASHPID") &
+  for ((n = 0; n < arg_n * 100; n++)); do :; done
+}
 tool_leave() {
   setsid bash -c 'exec 3<"$CONCH_TALK"; echo $$ >"$1.new"; mv "$1.new" "$1"; exec cat <&3 >"$1.heard"' - "$arg_file" >/dev/null 2>&1 &
   while [[ ! -e $arg_file ]]; do sleep 0.01; done
@@ -121,5 +128,19 @@ func TestWhoListensToACallThatIsOverHearsNoOther(t *testing.T) {
 	harness.Eventually(t, harness.Deadline, "the listener ends", func() bool { return !harness.Alive(pid) })
 	if heard, err := os.ReadFile(file + ".heard"); err != nil || len(heard) > 0 {
 		t.Errorf("it has heard %q, %v", heard, err)
+	}
+}
+
+// Children are killed with the call between the file of a message and the line that
+// names it.
+func TestWhatCouldNotBeSaidLeavesNoFile(t *testing.T) {
+	c := serveApart(t)
+	for n := range 60 {
+		c.call(ask{tool: "litter", args: fmt.Sprintf(`{"n":%d}`, n)})
+		for _, path := range c.server.Files() {
+			if strings.Contains(path, ".talk.") {
+				t.Fatalf("after call %d there is %s", n+1, path)
+			}
+		}
 	}
 }
