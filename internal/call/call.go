@@ -244,6 +244,7 @@ func (c running) watch(ctx context.Context) (outcome Outcome, littered bool) {
 			c.log.Error("cannot read what a call says", "err", err)
 		}
 		heard.hurry()
+		heard.End()
 	}
 	if err := c.worker.Drain(out); err != nil {
 		c.log.Error("cannot read a call's output", "err", err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/conch-mcp/conch/internal/call"
 	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/sparing"
 	"github.com/conch-mcp/conch/internal/talkback"
 )
 
@@ -18,13 +19,16 @@ type aside struct {
 	host      *Host
 	call      call.Call
 	verdict   *verdict
+	warnings  *sparing.Log
 	answering sync.WaitGroup
 }
 
 // runAside runs a function and hears what it says.
 func (h *Host) runAside(ctx context.Context, c call.Call) (call.Outcome, *verdict, error) {
 	answering, cancel := context.WithCancel(ctx)
-	a := &aside{ctx: answering, host: h, call: c}
+	warnings := sparing.New(h.opts.Log.With("function", c.Function), "more of what a function said makes no sense", 0)
+	defer warnings.End()
+	a := &aside{ctx: answering, host: h, call: c, warnings: warnings}
 	c.Hear = a.hear
 	outcome, err := h.opts.Run(ctx, c)
 	cancel()
@@ -40,7 +44,6 @@ func (h *Host) runHeard(ctx context.Context, c call.Call) (call.Outcome, *verdic
 
 // hear takes one message.
 func (a *aside) hear(m talkback.Message) {
-	log := a.host.opts.Log.With("function", a.call.Function)
 	switch m.Kind {
 	case talkback.Ask:
 		a.reply(m, "error", marshal("only tools and prompts can ask the client"))
@@ -48,7 +51,7 @@ func (a *aside) hear(m talkback.Message) {
 		a.give(m)
 	case talkback.Log:
 		if l, ok := readLog(m.Payload); ok {
-			log.Log(context.Background(), slogLevels[l.level], a.call.Function+" says: "+message.Clip(string(l.data)), "logger", message.Clip(l.logger))
+			a.host.opts.Log.Log(context.Background(), slogLevels[l.level], a.call.Function+" says: "+message.Clip(string(l.data)), "logger", message.Clip(l.logger), "function", a.call.Function)
 		}
 	case talkback.Progress:
 	case talkback.Result, talkback.Problem, talkback.Fail:
@@ -61,10 +64,10 @@ func (a *aside) hear(m talkback.Message) {
 			a.verdict = v
 		}
 		if defect != "" {
-			log.Warn(defect)
+			a.warnings.Warn(defect)
 		}
 	default:
-		log.Warn("a function said what only the result of a tool or prompt can have; what it prints is its result", "kind", message.Clip(m.Kind))
+		a.warnings.Warn("a function said what only the result of a tool or prompt can have; what it prints is its result", "kind", message.Clip(m.Kind))
 	}
 }
 

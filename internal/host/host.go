@@ -26,6 +26,7 @@ import (
 	"github.com/conch-mcp/conch/internal/message"
 	"github.com/conch-mcp/conch/internal/roots"
 	"github.com/conch-mcp/conch/internal/schema"
+	"github.com/conch-mcp/conch/internal/sparing"
 )
 
 // Options say what a host serves.
@@ -83,6 +84,7 @@ type Host struct {
 	errors  map[string]string          // what is wrong with a file, by what it is, as logged
 
 	updated atomic.Pointer[func(uri string)] // tells of a resource that is another
+	unheard *sparing.Log                     // of what is said outside of calls and makes no sense
 	parked  parked                           // calls that wait for their clients
 	lives   sync.WaitGroup                   // calls that may be parked
 	keepers keepers
@@ -129,7 +131,7 @@ func New(opts Options) *Host {
 	if opts.Defined == nil {
 		opts.Defined = func(string) bool { return false }
 	}
-	h := &Host{opts: opts, errors: map[string]string{}, logged: map[string]told{}, parked: parked{byID: map[string]*life{}}}
+	h := &Host{opts: opts, unheard: sparing.New(opts.Log, "more of what the script said makes no sense", time.Minute), errors: map[string]string{}, logged: map[string]told{}, parked: parked{byID: map[string]*life{}}}
 	h.server = mcp.NewServer(&mcp.Implementation{Name: opts.Name, Version: opts.Version}, &mcp.ServerOptions{
 		// Everything the engine would say of itself is replaced below; this
 		// keeps it from refusing what it does not know of.

@@ -63,7 +63,7 @@ func (h *Host) Notify() { h.notifies.Store(true) }
 func (h *Host) Hear(m talkback.Message) {
 	uri := message.Text(message.Member(m.Payload, "uri"))
 	if m.Kind != talkback.Updated || uri == "" {
-		h.opts.Log.Warn("ignored what the script said: it makes no sense", "kind", message.Clip(m.Kind))
+		h.unheard.Warn("ignored what the script said: it makes no sense", "kind", message.Clip(m.Kind))
 		return
 	}
 	if tell := h.updated.Load(); tell != nil {

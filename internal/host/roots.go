@@ -135,9 +135,7 @@ func (t *talk) judgeRoots(result json.RawMessage) json.RawMessage {
 	// Whether it can be read has been looked at: defect.
 	named, _ := parseRoots(result)
 	set, problems := roots.FromClient(named)
-	for _, problem := range problems {
-		t.call.host.opts.Log.Warn(problem)
-	}
+	roots.Warn(t.call.host.opts.Log, problems)
 	var f fields
 	f.addRaw("result", result)
 	f.addRaw("roots", json.RawMessage(set.JSON()))

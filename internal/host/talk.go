@@ -14,6 +14,7 @@ import (
 
 	"github.com/conch-mcp/conch/internal/call"
 	"github.com/conch-mcp/conch/internal/message"
+	"github.com/conch-mcp/conch/internal/sparing"
 	"github.com/conch-mcp/conch/internal/talkback"
 )
 
@@ -49,6 +50,8 @@ type talk struct {
 	muted   bool                     // its client waits for nothing: it has been asked
 	closed  bool                     // nothing is told any more
 	dropped int
+
+	warnings *sparing.Log // of what makes no sense
 }
 
 // A call may tell of its progress this many times at once, and so many times a
@@ -65,6 +68,7 @@ const maxItems = 10_000
 
 func newTalk(ctx context.Context, h *Host) *talk {
 	t := &talk{host: h, ctx: ctx, logs: map[string]*rate.Limiter{}, progress: progress{limit: newLimiter()}, asked: map[string]int{}, askers: map[string]time.Time{}}
+	t.warnings = sparing.New(h.opts.Log, "more of what a call said makes no sense", 0)
 	t.asking, t.stop = context.WithCancel(ctx)
 	return t
 }
@@ -195,7 +199,7 @@ func (t *talk) hear(m talkback.Message) {
 		ok = false
 	}
 	if !ok {
-		t.call.host.opts.Log.Warn("ignored what a call said: it makes no sense", "tool", t.call.tool.Name, "kind", message.Clip(m.Kind))
+		t.warnings.Warn("ignored what a call said: it makes no sense", "tool", t.call.tool.Name, "kind", message.Clip(m.Kind))
 	}
 }
 
@@ -241,7 +245,7 @@ func (t *talk) decide(m talkback.Message) bool {
 
 // complain tells the author what is wrong about what a call said.
 func (t *talk) complain(what string) {
-	t.host.opts.Log.Warn(what, "tool", t.call.tool.Name)
+	t.warnings.Warn(what, "tool", t.call.tool.Name)
 }
 
 // hasRoom counts what a result is made of. It may be as much as a call may print.
@@ -352,6 +356,7 @@ func (t *talk) close() {
 	dropped := t.dropped
 	t.mu.Unlock()
 	t.teller.end(t.ctx)
+	t.warnings.End("tool", t.call.tool.Name)
 	if dropped > 0 {
 		t.call.host.opts.Log.Warn("a call said more than clients are told; the rest was let go", "tool", t.call.tool.Name, "dropped", dropped)
 	}

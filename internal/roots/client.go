@@ -1,6 +1,11 @@
 package roots
 
-import "fmt"
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/conch-mcp/conch/internal/sparing"
+)
 
 // maxNamed is how many roots of a client are looked at.
 const maxNamed = 1000
@@ -23,6 +28,15 @@ func FromClient(named []ClientRoot) (set Set, problems []string) {
 		}
 	}
 	return g.set, problems
+}
+
+// Warn has a log tell of the problems, and of no more than a few where there are many.
+func Warn(log *slog.Logger, problems []string) {
+	warnings := sparing.New(log, "more of the client's roots are left out", 0)
+	defer warnings.End()
+	for _, problem := range problems {
+		warnings.Warn(problem)
+	}
 }
 
 func (g *gathering) addURI(root ClientRoot) error {

@@ -225,9 +225,7 @@ func (k *Keeper) ask() ([]ClientRoot, error) {
 
 func (k *Keeper) judge(named []ClientRoot) Set {
 	set, problems := FromClient(named)
-	for _, problem := range problems {
-		k.opts.Log.Warn(problem)
-	}
+	Warn(k.opts.Log, problems)
 	k.opts.Log.Debug("the client has named its roots", "count", set.Count())
 	return set
 }

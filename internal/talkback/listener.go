@@ -6,8 +6,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/conch-mcp/conch/internal/sparing"
 )
 
 // Of the channel that is no call's: every process of a server's finds it there,
@@ -58,7 +61,11 @@ func (l *Listener) Listen(hear func(Message), log *slog.Logger) {
 	l.ended = make(chan struct{})
 	go func() {
 		defer close(l.ended)
-		_, _ = io.Copy(NewReader(context.Background(), updatesToken, l.path, hear, log), l.in)
+		r := NewReader(context.Background(), updatesToken, l.path, hear, log)
+		// It is for as long as the server runs.
+		r.log = sparing.New(log, ignoredMore, time.Minute)
+		defer r.End()
+		_, _ = io.Copy(r, l.in)
 	}()
 }
 

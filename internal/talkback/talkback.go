@@ -25,6 +25,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/conch-mcp/conch/internal/sparing"
 )
 
 // Kinds of messages, and their payloads: S is a string, N a number, B true or
@@ -104,7 +106,7 @@ type Reader struct {
 	token string
 	files string // the names of files that messages may be in begin so
 	hear  func(Message)
-	log   *slog.Logger
+	log   *sparing.Log
 	ctx   context.Context // ends before the call does, when that is made to end
 	late  int64           // what was read of files since then
 
@@ -118,7 +120,7 @@ type Reader struct {
 // at path. hear gets its messages one by one. Once ctx has ended, little is read of
 // long ones.
 func NewReader(ctx context.Context, token, path string, hear func(Message), log *slog.Logger) *Reader {
-	return &Reader{ctx: ctx, token: token, files: path + ".", hear: hear, log: log}
+	return &Reader{ctx: ctx, token: token, files: path + ".", hear: hear, log: sparing.New(log, ignoredMore, 0)}
 }
 
 // Write implements [io.Writer]; it never fails.
@@ -196,6 +198,12 @@ func (r *Reader) take(line string) {
 	}
 	r.hear(m)
 }
+
+// ignoredMore is what a log is told behind the first things that were ignored.
+const ignoredMore = "ignored more of what a call said"
+
+// End tells the log of how much was ignored without a word.
+func (r *Reader) End() { r.log.End("call", r.token) }
 
 func (r *Reader) ignore(format string, args ...any) {
 	r.log.Warn("ignored what a call said: "+fmt.Sprintf(format, args...), "call", r.token)
