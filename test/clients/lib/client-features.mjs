@@ -14,6 +14,10 @@ const stateless = "2026-07-28";
 const elicit = "elicitation/create";
 const sample = "sampling/createMessage";
 
+// What a script gets to read instead of an answer.
+const notAsked = (why) => `conch: the client cannot be asked this: ${why}`;
+const noForms = "its revision of the protocol has no elicitation";
+
 const accept = (content) => ({ action: "accept", content });
 
 const textOf = ({ content }) => content.map(({ text }) => text).join("\n");
@@ -24,9 +28,9 @@ const answerIn = (result) => JSON.parse(textOf(result).replace(/^[^{]*: /, ""));
 export async function checkAsking(session) {
   const { revision } = session;
   if (revision >= elicitationSince) await checkForms(session);
-  else await checkNotAsked(session, "elicitation", "test_elicitation", { message: "Who?" });
+  else await checkNotAsked(session, noForms, "test_elicitation", { message: "Who?" });
   if (revision >= newFormsSince) await checkPages(session);
-  else await checkNotAsked(session, "elicitation.url", "sign_in");
+  else await checkNotAsked(session, `${noForms}\\.url`, "sign_in");
   await checkProgress(session);
   await checkSampling(session);
   await checkTogether(session);
@@ -90,7 +94,7 @@ async function checkForms(session) {
   const { call, client, host, revision } = session;
   for (const [name, { form, content }] of Object.entries(forms)) {
     if (revision < newFormsSince && Object.values(form).some(({ type }) => type === "array")) {
-      await checkNotAsked(session, "lists in forms", name);
+      await checkNotAsked(session, "in its revision of the protocol, nobody can choose several things", name);
       continue;
     }
     await check(`the form of ${name} reaches the user as the script has it, and his answer the script`, async () => {
@@ -140,11 +144,11 @@ async function checkForms(session) {
 
 // The client declares it all the same, since it cannot know yet what will be
 // spoken.
-async function checkNotAsked({ call, host, revision }, lacking, name, args = {}) {
-  await check(`a client whose revision has no ${lacking} is not asked by ${name}, and the script is told`, async () => {
+async function checkNotAsked({ call, host }, why, name, args = {}) {
+  await check(`${name} asks nobody whose revision cannot be asked that, and learns of it`, async () => {
     const { result, params } = await host.askedDuring(elicit, () => call({ name, arguments: args }));
     assert.deepEqual(params, []);
-    assert.match(textOf(result), new RegExp(`^conch: the client cannot be asked this: revision ${revision} has no ${lacking}\n[^:]+: $`));
+    assert.match(textOf(result), new RegExp(`^${notAsked(why)}\n[^:]+: $`));
   });
 }
 
@@ -171,8 +175,7 @@ async function checkProgress({ call, host, revision, directory }) {
     };
     host.answers[elicit] = accept({ confirmed: true });
     const result = await call({ name: "steps", arguments: { heard } }, { onprogress });
-    const answer = `conch: the client cannot be asked this: revision ${revision} has no elicitation`;
-    assert.equal(textOf(result), revision < elicitationSince ? answer : JSON.stringify(accept({ confirmed: true })));
+    assert.equal(textOf(result), revision < elicitationSince ? notAsked(noForms) : JSON.stringify(accept({ confirmed: true })));
     assert.deepEqual(told, [
       { progress: 1, total: 2, message: "One step" },
       { progress: 2, total: 2, message: "Another step" },
@@ -217,7 +220,7 @@ async function checkTogether({ call, host, revision }) {
     assert.deepEqual(asked.sort(), [...(forms ? [elicit] : []), "roots/list", sample].sort());
     const lines = textOf(result).split("\n").sort();
     const want = ["Good day", JSON.stringify({ roots: host.roots })];
-    want.push(forms ? JSON.stringify(accept({ name: "Ada" })) : `conch: the client cannot be asked this: revision ${revision} has no elicitation`);
+    want.push(forms ? JSON.stringify(accept({ name: "Ada" })) : notAsked(noForms));
     assert.deepEqual(lines, want.sort());
   });
 }
@@ -250,8 +253,8 @@ export async function checkRoots({ call, client, host, revision, directory }) {
 export async function checkNobodyIsAsked({ call, directory, revision }) {
   await check("a client that declares nothing is asked nothing", async () => {
     const result = await call({ name: "test_elicitation", arguments: { message: "Who?" } });
-    const why = revision < elicitationSince ? `revision ${revision} has no elicitation` : "it declares no elicitation";
-    assert.equal(textOf(result), `conch: the client cannot be asked this: ${why}\nUser response: `);
+    const why = revision < elicitationSince ? noForms : "it declares no elicitation";
+    assert.equal(textOf(result), `${notAsked(why)}\nUser response: `);
     assert.equal(textOf(await call({ name: "test_input_required_result_capabilities", arguments: {} })), "The client cannot be asked.");
   });
   await check("a tool that needs what a client does not declare is refused", async () => {
