@@ -144,7 +144,9 @@ func (s *stream) makeRoom(size int) bool {
 		return false
 	}
 	over := s.size + size - maxUnread
-	return s.drop(over, func(e event) bool { return !e.reply && !s.asking[e.number] }) >= over
+	dropped := s.drop(over, func(e event) bool { return !e.reply && !s.asking[e.number] })
+	// A notification that is longer by itself is kept where there is nothing else.
+	return dropped >= over || len(s.events) == 0
 }
 
 // drop lets go of the oldest events that may go, until so many bytes are free, and

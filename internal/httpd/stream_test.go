@@ -117,3 +117,12 @@ func TestOnlyWhatIsReadOrUnwantedIsShed(t *testing.T) {
 		t.Errorf("%d bytes were shed that nobody reads", freed)
 	}
 }
+
+func TestANotificationThatIsLongByItselfIsKept(t *testing.T) {
+	s := newStream(roomy(), 1, 1)
+	s.tell([]byte("small"))
+	s.tell(make([]byte, 2*maxUnread))
+	if v := s.look(); len(v.events) != 1 || len(v.events[0].text) != 2*maxUnread {
+		t.Errorf("%d events are kept", len(v.events))
+	}
+}
