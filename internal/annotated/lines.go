@@ -1,0 +1,93 @@
+package annotated
+
+import (
+	"strings"
+)
+
+// lines are those of a script, without their ends.
+type lines struct {
+	text   []string
+	quoted []bool // a line that begins in a string or a here-document
+}
+
+func splitLines(text string) lines {
+	text = strings.TrimPrefix(text, "\ufeff")
+	l := lines{text: strings.Split(text, "\n"), quoted: quotedLines(text)}
+	for i, line := range l.text {
+		l.text[i] = strings.TrimSuffix(line, "\r")
+	}
+	return l
+}
+
+// tagIn finds the tag in a line: a comment that begins the line, and whose first
+// word begins with @. The cursor is behind that word.
+func tagIn(line string) (keyword string, c *cursor, ok bool) {
+	c = &cursor{text: line}
+	if c.while(func(b byte) bool { return b == '#' }) == "" {
+		return "", nil, false
+	}
+	c.blanks()
+	if !c.take("@") {
+		return "", nil, false
+	}
+	keyword = c.while(isName)
+	return keyword, c, keyword != ""
+}
+
+// functionIn finds the function that a line begins to define, as in "name() {"
+// or "function name".
+func functionIn(line string) (name string, ok bool) {
+	if strings.HasPrefix(line, "#") {
+		return "", false
+	}
+	c := &cursor{text: line}
+	if c.take("function") && c.blanks() {
+		name = c.while(isFunction)
+		return name, name != ""
+	}
+	c.at = 0
+	name = c.while(isFunction)
+	c.blanks()
+	if !c.take("(") {
+		return "", false
+	}
+	c.blanks()
+	return name, c.take(")") && name != ""
+}
+
+// prose is the comment that a line holds, if it is no tag. Indentation stays, but
+// for the one blank behind the #.
+func prose(line string) (text string, ok bool) {
+	text = strings.TrimLeft(line, "#")
+	if text == line || strings.HasPrefix(strings.TrimLeft(text, " \t"), "@") {
+		return "", false
+	}
+	if text != "" && isBlank(text[0]) {
+		text = text[1:]
+	}
+	return strings.TrimRight(text, " \t"), true
+}
+
+// proseFrom gathers the comments from a line on, and tells at which line they end.
+func (l lines) proseFrom(i int) (texts []string, next int) {
+	for ; i < len(l.text) && !l.quoted[i]; i++ {
+		text, ok := prose(l.text[i])
+		if !ok {
+			break
+		}
+		texts = append(texts, text)
+	}
+	return texts, i
+}
+
+// description is a tag's text with the comments that follow it. What is said to
+// shellcheck is nothing for readers.
+func description(first string, more []string) string {
+	texts := []string{first}
+	for _, text := range more {
+		if !strings.HasPrefix(text, "shellcheck ") {
+			texts = append(texts, text)
+		}
+	}
+	return strings.TrimSpace(strings.Join(texts, "\n"))
+}
