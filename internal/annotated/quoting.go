@@ -37,8 +37,9 @@ type quoting struct {
 	at      int
 	line    int // counted from 0
 	open    []opening
-	waiting []hereDocument // they begin behind this line
-	quoted  []bool         // by line
+	waiting []hereDocument        // they begin behind this line
+	endless map[hereDocument]bool // nothing more in the script would end it
+	quoted  []bool                // by line
 }
 
 type hereDocument struct {
@@ -50,7 +51,7 @@ type hereDocument struct {
 // that does not end, and a here-document that does not, are none: there the
 // script has been misread, and the lines are taken for what they look like.
 func quotedLines(text string) []bool {
-	q := &quoting{text: text, quoted: make([]bool, strings.Count(text, "\n")+1)}
+	q := &quoting{text: text, endless: map[hereDocument]bool{}, quoted: make([]bool, strings.Count(text, "\n")+1)}
 	for q.at < len(text) {
 		q.step()
 	}
@@ -85,6 +86,14 @@ func (q *quoting) pop() {
 }
 
 func (q *quoting) has(prefix string) bool { return strings.HasPrefix(q.text[q.at:], prefix) }
+
+// ahead is the rest of the line, or as much of it as is worth a look: to look at
+// all of a long line for each of its characters takes minutes.
+func (q *quoting) ahead() string {
+	const most = 300
+	line, _, _ := strings.Cut(q.text[q.at:min(q.at+most, len(q.text))], "\n")
+	return line
+}
 
 func (q *quoting) step() {
 	c, top := q.text[q.at], q.top()
@@ -147,6 +156,9 @@ func (q *quoting) endLine(ends bool) {
 
 // skip goes behind the end of a here-document that begins here, if it has one.
 func (q *quoting) skip(document hereDocument) {
+	if q.endless[document] {
+		return
+	}
 	at := q.at
 	for n := 1; at < len(q.text); n++ {
 		line, _, more := strings.Cut(q.text[at:], "\n")
@@ -171,6 +183,7 @@ func (q *quoting) skip(document hereDocument) {
 		}
 		return
 	}
+	q.endless[document] = true
 }
 
 // opens goes on behind the beginning of something, if there is one.
@@ -190,7 +203,7 @@ func (q *quoting) opens(c byte, top opening) bool {
 	case q.has("$("):
 		q.push(opening{what: inParens}, 2)
 	case q.has("${"):
-		q.push(opening{what: inBraces, plain: (inText || top.plain) && !takesPattern.MatchString(q.text[q.at:])}, 2)
+		q.push(opening{what: inBraces, plain: (inText || top.plain) && !takesPattern.MatchString(q.ahead())}, 2)
 	default:
 		return false
 	}
@@ -254,7 +267,7 @@ func (q *quoting) cases() {
 	if q.top().what != inParens || !q.has("case") && !q.has("esac") || !q.beginsWord() {
 		return
 	}
-	line, _, _ := strings.Cut(q.text[q.at:], "\n")
+	line := q.ahead()
 	top := &q.open[len(q.open)-1]
 	switch {
 	case beginsCase.MatchString(line):

@@ -3,6 +3,7 @@ package annotated
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // quotingScripts have a character for each line in want: q for one that begins in
@@ -34,6 +35,7 @@ var quotingScripts = []struct{ name, text, want string }{
 	{"one behind a string of several lines", "cat <<A 'x\n'\n\nA\nc", "-qqq-"},
 	{"one in a command in a string", "a=\"$(cat <<A\n'\nA\n)\"\nc", "-qq--"},
 	{"one without an end", "cat <<EOF\na='\n'\nc", "--q-"},
+	{"two without an end", "cat <<EOF\ncat <<EOF\na='\n'", "---q"},
 	{"one whose end is the last line", "cat <<EOF\n\nEOF", "-qq"},
 	{"one with lines from Windows", "cat <<EOF\r\n'\r\nEOF\r\nc\r\n", "-qq--"},
 	{"one without a name", "cat << ; a='\n'\nc", "-q-"},
@@ -64,6 +66,16 @@ func TestLinesThatBeginInStrings(t *testing.T) {
 		}
 		if got.String() != test.want {
 			t.Errorf("%s: %s, want %s, of\n%s", test.name, &got, test.want, test.text)
+		}
+	}
+}
+
+func TestLongScriptsAreReadInTime(t *testing.T) {
+	for _, part := range []string{"\"${b[\"", "case a ", "cat <<A\n"} {
+		start := time.Now()
+		quotedLines("$(" + strings.Repeat(part, 20_000))
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("%q takes %v", part, took)
 		}
 	}
 }
