@@ -27,14 +27,14 @@ func startInGroup(t *testing.T, script string) (g Group, first string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended, err := r.start(cmd)
+	child, err := r.start(cmd)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g = Group(cmd.Process.Pid)
 	t.Cleanup(func() {
 		g.Kill()
-		<-ended
+		<-child.Ended()
 		r.close()
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')

@@ -122,20 +122,27 @@ func (l *Lifeline) start() error {
 	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	cmd.Dir = "/"
-	ended, err := l.reaper.start(cmd)
+	sentinel, err := l.reaper.start(cmd)
 	if err != nil {
 		w.Close()
 		return fmt.Errorf("start the sentinel: %w", err)
 	}
-	l.hold, l.pid, l.ended = w, cmd.Process.Pid, ended
+	l.hold, l.pid, l.ended = w, cmd.Process.Pid, sentinel.Ended()
 	return nil
 }
 
 // Start starts a process of this server's. Its Wait must not be called: the
 // channel is closed when it has ended and was waited for.
 func (l *Lifeline) Start(cmd *exec.Cmd) (ended <-chan struct{}, err error) {
-	return l.reaper.start(cmd)
+	c, err := l.StartChild(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return c.Ended(), nil
 }
+
+// StartChild is Start for those who want to know how the process ended.
+func (l *Lifeline) StartChild(cmd *exec.Cmd) (*Child, error) { return l.reaper.start(cmd) }
 
 // keep replaces a sentinel that dies while its lifeline is held.
 func (l *Lifeline) keep() {

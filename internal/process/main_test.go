@@ -79,6 +79,12 @@ func obey(l *Lifeline, word, rest string) string {
 		return fmt.Sprint(l.HasOrphans())
 	case "orphan":
 		return makeOrphan(l)
+	case "sweep":
+		patience, _ := time.ParseDuration(rest)
+		l.KillOrphans(patience)
+		return "swept"
+	case "run":
+		return runChild(l, rest)
 	case "wait":
 		return waitForOwn(l)
 	case "close":
@@ -122,6 +128,16 @@ func makeOrphan(l *Lifeline) string {
 	}
 	<-ended
 	return strings.TrimSpace(line)
+}
+
+// runChild runs a script and tells how it ended.
+func runChild(l *Lifeline, script string) string {
+	c, err := l.StartChild(exec.Command("bash", "-c", script))
+	if err != nil {
+		return err.Error()
+	}
+	<-c.Ended()
+	return fmt.Sprint(c.Success(), " ", c)
 }
 
 // waitForOwn kills processes of its own and waits for their groups. Their ends

@@ -28,14 +28,14 @@ type reaper struct {
 	children *os.File // the kernel's list of this process's children; nil where it keeps none
 
 	mu  sync.Mutex
-	own map[int]chan struct{} // children that somebody waits for
+	own map[int]*Child // children that somebody waits for
 }
 
 func newReaper() (*reaper, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("become the reaper of orphans: %w", err)
 	}
-	r := &reaper{signals: make(chan os.Signal, 1), done: make(chan struct{}), own: map[int]chan struct{}{}}
+	r := &reaper{signals: make(chan os.Signal, 1), done: make(chan struct{}), own: map[int]*Child{}}
 	// Orphans become children of the first thread, whose id is the process's.
 	r.children, _ = os.Open(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid()))
 	signal.Notify(r.signals, unix.SIGCHLD)
@@ -48,17 +48,16 @@ func newReaper() (*reaper, error) {
 	return r, nil
 }
 
-// start starts cmd, whose Wait must not be called. The channel is closed when
-// it has ended.
-func (r *reaper) start(cmd *exec.Cmd) (<-chan struct{}, error) {
+// start starts cmd, whose Wait must not be called.
+func (r *reaper) start(cmd *exec.Cmd) (*Child, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	ended := make(chan struct{})
-	r.own[cmd.Process.Pid] = ended
-	return ended, nil
+	c := &Child{ended: make(chan struct{})}
+	r.own[cmd.Process.Pid] = c
+	return c, nil
 }
 
 // sweep waits for every child that has ended.
@@ -74,9 +73,9 @@ func (r *reaper) sweep() {
 		if err != nil || pid <= 0 {
 			return
 		}
-		if ended := r.own[pid]; ended != nil {
+		if c := r.own[pid]; c != nil {
 			delete(r.own, pid)
-			close(ended)
+			c.end(status)
 		}
 	}
 }

@@ -2,7 +2,12 @@
 
 package process
 
-import "os/exec"
+import (
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
 
 // A reaper waits for the children of this process. Elsewhere than on Linux it
 // leaves orphans to the system's first process.
@@ -12,16 +17,17 @@ func newReaper() (*reaper, error) { return &reaper{}, nil }
 
 // start starts cmd, whose Wait must not be called. The channel is closed when
 // it has ended.
-func (r *reaper) start(cmd *exec.Cmd) (<-chan struct{}, error) {
+func (r *reaper) start(cmd *exec.Cmd) (*Child, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	ended := make(chan struct{})
+	c := &Child{ended: make(chan struct{})}
 	go func() {
-		defer close(ended)
 		_ = cmd.Wait()
+		status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		c.end(unix.WaitStatus(status))
 	}()
-	return ended, nil
+	return c, nil
 }
 
 func (r *reaper) hasOrphans() bool { return true }

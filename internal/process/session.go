@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -71,5 +72,27 @@ func (l *Lifeline) EndOrphans(session int, belongs func(pid int) bool) {
 		if !found {
 			return
 		}
+	}
+}
+
+// KillOrphans kills every process that was adopted and does not end by itself
+// within patience, and those that its death has adopted: nothing lives on that was
+// started here. Where the system does not tell of adopted processes it does
+// nothing.
+func (l *Lifeline) KillOrphans(patience time.Duration) {
+	patient := time.Now().Add(patience)
+	end := patient.Add(time.Second)
+	for time.Now().Before(end) {
+		running := slices.DeleteFunc(l.reaper.orphans(), hasEnded)
+		if len(running) == 0 {
+			return
+		}
+		if time.Now().After(patient) {
+			for _, pid := range running {
+				_ = unix.Kill(pid, unix.SIGKILL)
+			}
+		}
+		// The children of one that was killed are adopted in a moment.
+		time.Sleep(time.Millisecond)
 	}
 }
