@@ -50,7 +50,7 @@ was no result: an unknown tool, say, or a script that does not start.`,
 				return err
 			}
 			return status2(dieBySignal(func(ctx context.Context) error {
-				stop := startSpinner(os.Stderr, rest[0])
+				stop := startSpinner(os.Stderr, func() string { return rest[0] })
 				result, err := target.call(ctx, rest[0], object)
 				stop()
 				if err != nil {

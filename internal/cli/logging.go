@@ -79,13 +79,14 @@ func visible(_ []string, a slog.Attr) slog.Attr {
 // the script may set MCP_LOG_FILE. Until then it goes to standard error.
 type logs struct {
 	flags   logFlags
+	stderr  *os.File
 	current atomic.Pointer[slog.Handler]
 	file    *os.File
 }
 
-func newLogs(flags logFlags) *logs {
-	l := &logs{flags: flags}
-	h := flags.handler(os.Stderr)
+func newLogs(flags logFlags, stderr *os.File) *logs {
+	l := &logs{flags: flags, stderr: stderr}
+	h := flags.handler(stderr)
 	l.current.Store(&h)
 	return l
 }
@@ -105,7 +106,7 @@ func (l *logs) open(path string, toStderr bool) error {
 	l.file = file
 	h := l.flags.handler(file)
 	if toStderr {
-		h = slog.NewMultiHandler(h, l.flags.handler(os.Stderr))
+		h = slog.NewMultiHandler(h, l.flags.handler(l.stderr))
 	}
 	l.current.Store(&h)
 	return nil

@@ -44,14 +44,48 @@ type server struct {
 
 // startServer starts the script. What it leaves running and lying about is
 // gone after close, or when this process is.
-func startServer(ctx context.Context, script string, args []string, flags serverFlags) (_ *server, err error) {
+func startServer(ctx context.Context, script string, args []string, flags serverFlags) (*server, error) {
 	if err := flags.check(); err != nil {
 		return nil, err
 	}
 	if err := checkScript(script); err != nil {
 		return nil, &exitError{1, err}
 	}
-	s := &server{logs: newLogs(flags.log), concurrency: int(flags.concurrency)}
+	p, err := newPlace()
+	if err != nil {
+		return nil, &exitError{1, err}
+	}
+	return p.start(ctx, script, args, flags)
+}
+
+// place is where a server is started, and what it finds there.
+type place struct {
+	lifeline  *process.Lifeline
+	self, dir string   // the path of conch, the control directory
+	env       []string // beside this process's environment, "name=value"
+	stderr    *os.File
+}
+
+func newPlace() (p place, err error) {
+	p.stderr = os.Stderr
+	p.lifeline, p.self, p.dir, err = newLifeline()
+	return p, err
+}
+
+// getenv is [os.Getenv] of whatever is started here.
+func (p place) getenv(name string) string {
+	for _, entry := range slices.Backward(p.env) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return os.Getenv(name)
+}
+
+// start starts the script there. The lifeline is the server's from then on, also
+// where there is none in the end.
+func (p place) start(ctx context.Context, script string, args []string, flags serverFlags) (_ *server, err error) {
+	s := &server{logs: newLogs(flags.log, p.stderr), concurrency: int(flags.concurrency), lifeline: p.lifeline}
 	s.observer.log = s.logs.logger()
 	defer func() {
 		if err != nil {
@@ -59,24 +93,20 @@ func startServer(ctx context.Context, script string, args []string, flags server
 			err = &exitError{1, err}
 		}
 	}()
-	self, dir := "", ""
-	if s.lifeline, self, dir, err = newLifeline(); err != nil {
-		return nil, err
-	}
 	log := s.logs.logger()
-	inScope, warnings, err := scope(script, flags.roots)
+	inScope, warnings, err := scope(script, flags.roots, p.getenv)
 	if err != nil {
 		return nil, err
 	}
 	if err = s.observer.startTracing(ctx); err != nil {
 		return nil, err
 	}
-	if s.updates, err = talkback.NewListener(filepath.Join(dir, "updates")); err != nil {
+	if s.updates, err = talkback.NewListener(filepath.Join(p.dir, "updates")); err != nil {
 		return nil, err
 	}
 	s.shell, err = shell.Start(ctx, shell.Options{
-		Bash: flags.bash, Script: script, Args: args, Dir: dir, Output: os.Stderr,
-		Env:  append(append(findable(self), tellRoots(inScope)...), talkback.UpdatesVariable+"="+s.updates.Path()),
+		Bash: flags.bash, Script: script, Args: args, Dir: p.dir, Output: p.stderr,
+		Env:  slices.Concat(p.env, p.findable(), tellRoots(inScope), []string{talkback.UpdatesVariable + "=" + s.updates.Path()}),
 		Talk: true, Parked: flags.asking.maxParked,
 		Workers: int(flags.concurrency), Lifeline: s.lifeline, Log: log,
 	})
@@ -122,11 +152,11 @@ func startServer(ctx context.Context, script string, args []string, flags server
 
 // findable tells a script that sources the drop-in file where conch is, unless
 // somebody has said so.
-func findable(self string) []string {
-	if os.Getenv("CONCH_BIN") != "" {
+func (p place) findable() []string {
+	if p.getenv("CONCH_BIN") != "" {
 		return nil
 	}
-	return []string{"CONCH_BIN=" + self}
+	return []string{"CONCH_BIN=" + p.self}
 }
 
 func checkScript(script string) error {

@@ -13,7 +13,7 @@ const patience = time.Second
 
 // startSpinner shows what is being waited for and for how long, on a terminal
 // and only if it takes long. The returned function ends it.
-func startSpinner(out *os.File, what string) (stop func()) {
+func startSpinner(out *os.File, what func() string) (stop func()) {
 	if !term.IsTerminal(int(out.Fd())) {
 		return func() {}
 	}
@@ -28,7 +28,7 @@ func startSpinner(out *os.File, what string) (stop func()) {
 	}
 }
 
-func spin(out *os.File, what string, quit <-chan struct{}) {
+func spin(out *os.File, what func() string, quit <-chan struct{}) {
 	start := time.Now()
 	select {
 	case <-quit:
@@ -39,7 +39,7 @@ func spin(out *os.File, what string, quit <-chan struct{}) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for i := 0; ; i++ {
-		fmt.Fprintf(out, "\r%c %s … %ds", frames[i%len(frames)], printable(what), int(time.Since(start).Seconds()))
+		fmt.Fprintf(out, "\r%c %s … %ds", frames[i%len(frames)], printable(what()), int(time.Since(start).Seconds()))
 		select {
 		case <-quit:
 			// Leave the line as it was.

@@ -87,6 +87,11 @@ const (
 	slotsPerWorker = 2
 )
 
+// Slots is how many slots of its lifeline a server takes that runs so many calls
+// at once and parks so many more: whoever starts something beside it has those
+// from there on.
+func Slots(workers, parked int) int { return firstWorker + slotsPerWorker*(2*workers+parked) }
+
 func (w *Worker) shellSlot() int { return firstWorker + slotsPerWorker*w.slot }
 func (w *Worker) groupSlot() int { return w.shellSlot() + 1 }
 
