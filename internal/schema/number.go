@@ -50,6 +50,11 @@ func parseNumber(literal string) number {
 	return n
 }
 
+// SameNumber reports whether two literals are one number, however each is written.
+func SameNumber(a, b string) bool {
+	return string(parseNumber(a).appendKey(nil)) == string(parseNumber(b).appendKey(nil))
+}
+
 func (n *number) normalize() {
 	n.digits = strings.TrimLeft(n.digits, "0")
 	significant := strings.TrimRight(n.digits, "0")

@@ -128,3 +128,23 @@ func rational(literal string) *big.Rat {
 	value, _ := new(big.Rat).SetString(literal)
 	return value
 }
+
+func TestTheSameNumberMayBeWrittenInManyWays(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		same bool
+	}{
+		{"1", "1.0", true},
+		{"100", "1e2", true},
+		{"-0", "0", true},
+		{"0.1", "1E-1", true},
+		{"12345678901234567890", "12345678901234567891", false},
+		{"1", "-1", false},
+		{"1e99999999999999999999", "1e99999999999999999999", true},
+		{"1e99999999999999999999", "1e88888888888888888888", false},
+	} {
+		if SameNumber(tt.a, tt.b) != tt.same {
+			t.Errorf("%s and %s: want %v", tt.a, tt.b, tt.same)
+		}
+	}
+}
