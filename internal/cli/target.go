@@ -49,7 +49,7 @@ func refuseURL(server string) error {
 	if _, err := os.Stat(server); !ok || err == nil || strings.ContainsRune(scheme, '/') {
 		return nil
 	}
-	return fmt.Errorf("%s is a URL; conch call and conch tools speak to scripts, and to servers on standard input and output; for a URL see docs/http.md", server)
+	return fmt.Errorf("%s is a URL; conch call, conch tools and conch test speak to scripts, and to servers on standard input and output; for a URL see docs/http.md", server)
 }
 
 func (t target) call(ctx context.Context, tool string, arguments json.RawMessage) (result json.RawMessage, err error) {
@@ -98,6 +98,7 @@ func (r *refusal) isAbout(tool string) bool {
 func scriptFlag(cmd *cobra.Command) (name string) {
 	script := &cobra.Command{}
 	new(serverFlags).register(script)
+	new(lengthFlags).register(script.Flags())
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if script.Flags().Lookup(f.Name) != nil {
 			name = f.Name

@@ -1,9 +1,10 @@
 // Package cli_test tells the stories of the conch command: one file below
-// testdata/script each, run by testscript.
+// testdata/script each, and below testdata/tests for conch test, run by testscript.
 //
 // Besides the commands of testscript itself there are those of commands_test.go.
 // Every story starts in a directory that holds server.sh, tools.json and
-// config.json of testdata/server, and ends with nothing left of any server.
+// config.json of testdata/server, or of testdata/author for conch test, and ends
+// with nothing left of any server.
 package cli_test
 
 import (
@@ -21,11 +22,16 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 
-func TestStories(t *testing.T) {
+func TestStories(t *testing.T) { tell(t, "script", "server") }
+
+func TestStoriesOfTesting(t *testing.T) { tell(t, "tests", "author") }
+
+// tell tells the stories of a folder, which begin with a server.
+func tell(t *testing.T, stories, server string) {
 	binary := harness.Binary(t)
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
-		Setup:               func(env *testscript.Env) error { return setup(env, binary) },
+		Dir:                 filepath.Join("testdata", stories),
+		Setup:               func(env *testscript.Env) error { return setup(env, binary, server) },
 		Cmds:                commands,
 		Condition:           condition,
 		RequireExplicitExec: true,
@@ -34,7 +40,7 @@ func TestStories(t *testing.T) {
 	})
 }
 
-func setup(env *testscript.Env, binary string) error {
+func setup(env *testscript.Env, binary, source string) error {
 	bin := filepath.Join(env.WorkDir, "bin")
 	server := &harness.Server{
 		Tmp: filepath.Join(env.WorkDir, "temporary"), Run: filepath.Join(env.WorkDir, "run"),
@@ -48,7 +54,7 @@ func setup(env *testscript.Env, binary string) error {
 	if err := os.Symlink(binary, filepath.Join(bin, "conch")); err != nil {
 		return err
 	}
-	if err := copyServer(env.WorkDir); err != nil {
+	if err := copyServer(source, env.WorkDir); err != nil {
 		return err
 	}
 	env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
@@ -60,10 +66,10 @@ func setup(env *testscript.Env, binary string) error {
 	return nil
 }
 
-// copyServer puts the server of testdata/server where a story begins, unless
-// the story brings files of those names.
-func copyServer(dir string) error {
-	source := filepath.Join("testdata", "server")
+// copyServer puts a server of testdata where a story begins, unless the story
+// brings files of those names.
+func copyServer(server, dir string) error {
+	source := filepath.Join("testdata", server)
 	entries, err := os.ReadDir(source)
 	if err != nil {
 		return err
