@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,8 @@ func newToolElicit() *cobra.Command {
 		Use:   "elicit KIND MESSAGE [ARG...]",
 		Short: "Ask the user, and print the answer as JSON",
 		Long: `Elicit has the client ask its user, waits, and prints {"action":…,"content":…}.
-It fails with status 1 when the client cannot ask, or nobody answered.
+It fails with status 4 when the client cannot ask such a thing, with 1 when nobody
+answered, and with 2 when the question is none.
 
 KIND                   ARG
   form                 the schema of the form, a JSON object
@@ -185,9 +187,9 @@ func askFully(key, method string, params any) (json.RawMessage, error) {
 	if message.Member(answer, "result") != nil {
 		return answer, nil
 	}
-	status := 1
-	if string(message.Member(answer, "status")) == "2" {
-		status = 2
+	status, err := strconv.Atoi(string(message.Member(answer, "status")))
+	if err != nil {
+		status = 1
 	}
 	return nil, &exitError{status, errors.New(message.Text(message.Member(answer, "error")))}
 }

@@ -46,7 +46,7 @@ func (h *Host) runHeard(ctx context.Context, c call.Call) (call.Outcome, *verdic
 func (a *aside) hear(m talkback.Message) {
 	switch m.Kind {
 	case talkback.Ask:
-		a.reply(m, "error", marshal("only tools and prompts can ask the client"))
+		a.refuse(m)
 	case talkback.Given:
 		a.give(m)
 	case talkback.Log:
@@ -78,6 +78,12 @@ func (a *aside) give(m talkback.Message) {
 		text = json.RawMessage(`{}`)
 	}
 	a.reply(m, "result", text)
+}
+
+// refuse answers a question.
+func (a *aside) refuse(m talkback.Message) {
+	answer := unable("the client cannot be asked while it waits for completions")
+	a.answering.Go(func() { _ = m.Reply.Send(a.ctx, answer) })
 }
 
 func (a *aside) reply(m talkback.Message, member string, value json.RawMessage) {

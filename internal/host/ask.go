@@ -78,10 +78,21 @@ func (t *talk) refuse(q question, why string) {
 	t.replyTo(q, text)
 }
 
+// Statuses with which whoever asks ends, where it is not for want of an answer.
+const (
+	statusFaulty = 2 // the question is none
+	statusUnable = 4 // the client is none that can be asked it; 3 says that there is no such resource
+)
+
+// unable tells the asker that the client cannot be asked, and why.
+func unable(why string) json.RawMessage {
+	return marshal(map[string]any{"error": why, "status": statusUnable})
+}
+
 // faulty tells the asker that its question is none, which is the author's fault
 // and no client's.
 func faulty(fault string) json.RawMessage {
-	return marshal(map[string]any{"error": fault, "status": 2})
+	return marshal(map[string]any{"error": fault, "status": statusFaulty})
 }
 
 func (t *talk) replyTo(q question, answer json.RawMessage) {
@@ -110,7 +121,7 @@ func (t *talk) ask(m talkback.Message) bool {
 	case fault != "":
 		t.answering.Go(func() { t.replyTo(q, faulty(fault)) })
 	case why != "":
-		t.answering.Go(func() { t.refuse(q, why) })
+		t.answering.Go(func() { t.replyTo(q, unable(why)) })
 	case q.method == methodRoots && c.life != nil:
 		t.askRoots(q)
 	case c.life != nil:
@@ -118,7 +129,7 @@ func (t *talk) ask(m talkback.Message) bool {
 	case c.ask != nil:
 		t.answering.Go(func() { t.askNow(q) })
 	default:
-		t.answering.Go(func() { t.refuse(q, "the client cannot be asked on this connection") })
+		t.answering.Go(func() { t.replyTo(q, unable("the client cannot be asked on this connection")) })
 	}
 	return true
 }

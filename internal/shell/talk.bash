@@ -329,8 +329,8 @@ _conch_fail() {
 
 # --- Asking -----------------------------------------------------------------
 
-# Each asks and waits, and prints {"action":…,"content":…}. Status 1: the client
-# cannot be asked that, or nobody answered; 2: the question is none. --key NAME in
+# Each asks and waits, and prints {"action":…,"content":…}. Status 1: nobody
+# answered; 2: the question is none; 4: the client cannot be asked that. --key NAME in
 # front names the question. What mcp-bash takes besides, a time limit and a mode, is
 # let go.
 mcp_elicit() { _conch_elicit form 2 "$@"; }                     # MESSAGE SCHEMA

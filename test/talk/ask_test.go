@@ -176,7 +176,7 @@ tool_several() { mcp_elicit_multi_choice which a b || echo "status $?"; }
 	c.answer = always(`{"action":"accept","content":{"value":"r"}}`)
 	c.call(ask{tool: "titled"}).wantSays(t, `{"action":"accept","content":{"value":"r"}}`)
 	sameJSON(t, "the form", member(c.asked[0].params, "requestedSchema"), `{"type":"object","properties":{"value":{"type":"string","enum":["r","g"],"enumNames":["Red","Green"]}},"required":["value"]}`)
-	if said, _ := c.call(ask{tool: "several"}).says(); !strings.HasSuffix(said, "choose several things\nstatus 1") || len(c.asked) != 1 {
+	if said, _ := c.call(ask{tool: "several"}).says(); !strings.HasSuffix(said, "choose several things\nstatus 4") || len(c.asked) != 1 {
 		t.Errorf("it says %q", said)
 	}
 }
@@ -193,8 +193,8 @@ func TestWhatAClientDoesNotDeclareItIsNotAsked(t *testing.T) {
 	each(t, ways, func(t *testing.T, w way) {
 		c := fixture{script: asking, entries: askingEntries, caps: `{"sampling":{}}`}.serve(t, w)
 		c.answer = always(`{"action":"accept","content":{"n":5}}`)
-		c.call(ask{tool: "form"}).wantSays(t, "conch: the client cannot be asked this: it declares no elicitation\nstatus 1")
-		c.call(ask{tool: "url"}).wantSays(t, "conch: the client cannot be asked this: it declares no elicitation.url\nstatus 1")
+		c.call(ask{tool: "form"}).wantSays(t, "conch: the client cannot be asked this: it declares no elicitation\nstatus 4")
+		c.call(ask{tool: "url"}).wantSays(t, "conch: the client cannot be asked this: it declares no elicitation.url\nstatus 4")
 		o := c.call(ask{tool: "required"})
 		code := -32600
 		if w.isModern() {
@@ -214,7 +214,7 @@ func TestWhatARevisionDoesNotHaveNobodyIsAsked(t *testing.T) {
 		c := askingClient(t, w)
 		c.answer = always(five)
 		refused := func(capability string) string {
-			return "conch: the client cannot be asked this: its revision of the protocol has no " + capability + "\nstatus 1"
+			return "conch: the client cannot be asked this: its revision of the protocol has no " + capability + "\nstatus 4"
 		}
 		c.call(ask{tool: "url"}).wantSays(t, refused("elicitation.url"))
 		if w.revision >= "2025-06-18" {

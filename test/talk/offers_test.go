@@ -73,7 +73,7 @@ func TestFunctionsOfResourcesAndPromptsAskAndFailAsToolsDo(t *testing.T) {
 			{"prompts/get", `"name":"ask"`, accepted},
 			{"prompts/get", `"name":"fails"`, "-32603 Cannot make the prompt: no topic"},
 			{"prompts/get", `"name":"emits"`, `{\"success\":true,\"result\":5}`},
-			{"completion/complete", `"ref":{"type":"ref/prompt","name":"ask"},"argument":{"name":"topic","value":"x"}`, `"status-1"`},
+			{"completion/complete", `"ref":{"type":"ref/prompt","name":"ask"},"argument":{"name":"topic","value":"x"}`, `"status-4"`},
 			{"completion/complete", `"ref":{"type":"ref/prompt","name":"ask"},"argument":{"name":"topic","value":"fails"}`, "7 wrong"},
 			{"completion/complete", `"ref":{"type":"ref/prompt","name":"emits"},"argument":{"name":"topic","value":"a"}`, `["ada","alan"]`},
 			{"completion/complete", `"ref":{"type":"ref/prompt","name":"emits"},"argument":{"name":"topic","value":"z"}`, `"values":[]`},
