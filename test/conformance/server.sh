@@ -145,6 +145,43 @@ tool_test_input_required_result_capabilities() {
 
 conch_roots() { "$CONCH_BIN" tool roots --key "$1"; }
 
+# --- What the extension for tasks calls --------------------------------------
+
+# There is no such extension here: these are tools like any other.
+
+tool_greet() { printf 'Hello, %s!\n' "$arg_name"; }
+
+tool_slow_compute() {
+  local tenth
+  for ((tenth = 1; tenth <= arg_seconds * 10; tenth++)); do
+    sleep 0.1
+    mcp_progress "$tenth" "computing $arg_label" "$((arg_seconds * 10))"
+  done
+  printf '%s is computed.\n' "$arg_label"
+}
+
+tool_failing_job() {
+  echo 'The job has failed.'
+  return 1
+}
+
+tool_protocol_error_job() { mcp_fail -32603 'The job cannot be done.'; }
+
+tool_confirm_delete() {
+  case $(mcp_elicit_confirm --key confirm "Delete $arg_filename?") in
+    *'"confirmed":true'*) printf 'Deleted %s.\n' "$arg_filename" ;;
+    *) printf 'Kept %s.\n' "$arg_filename" ;;
+  esac
+}
+
+tool_multi_input() {
+  mcp_elicit_string --key name 'What is your name?' &
+  mcp_elicit_string --key color 'What is your favorite color?' &
+  wait
+}
+
+tool_test_tool_with_task() { echo 'The task is done.'; }
+
 # --- Changes, resources, prompts, completion --------------------------------
 
 # A list that has been touched may be another one.
