@@ -27,7 +27,7 @@ import (
 	"github.com/conch-mcp/conch/test/harness"
 )
 
-func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(harness.PlainMain(m)) }
 
 // documents lists the documentation, as paths from the repository's top.
 func documents(t *testing.T) []string {

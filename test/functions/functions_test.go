@@ -6,7 +6,6 @@ package functions_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,33 +16,7 @@ import (
 	"github.com/conch-mcp/conch/test/harness"
 )
 
-func TestMain(m *testing.M) { os.Exit(plainly(m)) }
-
-// plainly has harness.Binary give a conch without the race detector: there are
-// many starts of it here, which would take ten times as long, and little to race.
-func plainly(m *testing.M) int {
-	if os.Getenv("CONCH_BIN") != "" {
-		return harness.Main(m)
-	}
-	dir, err := os.MkdirTemp("", "conch-test-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	bin := filepath.Join(dir, "conch")
-	build := exec.Command("go", "build", "-o", bin, "./cmd/conch")
-	build.Dir = harness.Root()
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build conch: %v\n%s", err, out)
-		return 1
-	}
-	if err := os.Setenv("CONCH_BIN", bin); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return harness.Main(m)
-}
+func TestMain(m *testing.M) { os.Exit(harness.PlainMain(m)) }
 
 // stubs are what a call would bring. What is beside the output is on standard error.
 const stubs = `

@@ -32,6 +32,9 @@ var Root = sync.OnceValue(func() string {
 	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
 })
 
+// plain has Binary build without the race detector.
+var plain bool
+
 var build = sync.OnceValues(func() (string, error) {
 	if bin := os.Getenv("CONCH_BIN"); bin != "" {
 		return filepath.Abs(bin)
@@ -42,7 +45,7 @@ var build = sync.OnceValues(func() (string, error) {
 	}
 	bin := filepath.Join(dir, "conch")
 	args := []string{"build", "-o", bin}
-	if raceAvailable() {
+	if !plain && raceAvailable() {
 		args = append(args, "-race")
 	}
 	cmd := exec.Command("go", append(args, "./cmd/conch")...)
@@ -88,6 +91,13 @@ func Main(m *testing.M) int {
 		}
 	}
 	return status
+}
+
+// PlainMain is Main for packages that start conch many times, which takes ten times
+// as long with the race detector, and have little to race.
+func PlainMain(m *testing.M) int {
+	plain = true
+	return Main(m)
 }
 
 // Script writes a server into a new directory and returns the path of its
