@@ -1,5 +1,5 @@
 /*
-Package annotated reads servers that describe their tools in the comments above
+Package tags reads servers that describe their tools in the comments above
 their functions, in the tags that users of argc and of llm-functions write.
 
 It knows tags and what follows from them: names, schemas, entries of a list of
@@ -156,4 +156,4 @@ the name of a VARIABLE, @meta require-tools may be there several times, and in q
 a backslash before the quote goes away. Options above a command are its own whether
 or not @meta inherit-flag-options is there, since a call has no other place for them.
 */
-package annotated
+package tags

@@ -1,4 +1,4 @@
-package annotated
+package tags
 
 import (
 	"fmt"

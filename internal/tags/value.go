@@ -1,4 +1,4 @@
-package annotated
+package tags
 
 // Values of parameters and of variables of the environment: what stands directly
 // behind a name.
