@@ -39,8 +39,8 @@ $(PLATFORMS:%=dist/conch-%): dist/conch-%:
 	GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) $(GO_BUILD) -o $@ ./cmd/conch
 
 demo: build ## build, then call tools of the examples, over stdio and HTTP
-	bin/conch tools examples/greet/server.sh
-	bin/conch call examples/greet/server.sh greet name=World
+	bin/conch tools examples/logs/server.sh
+	bin/conch call examples/logs/server.sh search file=app.log text=ERROR
 	bin/conch call examples/movies/server.sh get_movies genre=comedy
 	CONCH_BIN=bin/conch examples/http-demo.sh
 
