@@ -138,6 +138,9 @@ func defaultOf(f *pflag.Flag) string {
 
 func meaning(f *pflag.Flag) string {
 	_, usage := pflag.UnquoteUsage(f)
+	if f.NoOptDefVal != "" && f.Value.Type() != "bool" {
+		usage += "; " + f.NoOptDefVal + " where it has none"
+	}
 	return plain.Replace(usage)
 }
 

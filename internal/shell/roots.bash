@@ -12,7 +12,7 @@
 #
 # Prints the paths of the files and directories that are in scope, a line each.
 #
-# Status 1 or 4: the client had to be asked, and was not to be.
+# Status 1 or 4: the client had to be asked, and could not be, or did not answer.
 mcp_roots_list() {
   if [[ -n ${CONCH_ASK_ROOTS-} ]]; then
     _conch_tool roots list

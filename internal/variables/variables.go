@@ -74,6 +74,7 @@ func server() Group {
 			{Name: "CONCH_ROOTS", Means: "the roots of clients that name none, paths with colons between them; `--roots` goes before it", Default: "`$MCPBASH_ROOTS`"},
 			{Name: "MCPBASH_ROOTS", Means: "the same, as mcp-bash calls it", Default: "`config/roots.json`, or the script's directory"},
 			{Name: "CONCH_BIN", Means: "what calls get as `CONCH_BIN`, in place of the path of the `conch` that runs"},
+			{Name: "HOME", Means: "what `~` is in paths of roots; and where clients have their configurations, for `conch install`", Elsewhere: true},
 			{Name: "XDG_RUNTIME_DIR", Means: "where the control files are, if it can be written to", Default: "`/dev/shm`, or else the temporary directory"},
 			{Name: "GOMEMLIMIT", Means: "how much memory conch itself takes before it collects garbage more often, over HTTP", Default: "384 MiB"},
 			{Name: "GOMAXPROCS", Means: "how many processors conch itself uses at once", Default: "half of those that there are"},
