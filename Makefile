@@ -27,7 +27,7 @@ RACE = $$([ "$$(go env CGO_ENABLED)" = 1 ] && command -v "$$(go env CC | cut -d'
 WITH_NPM  := test/clients test/bash-mcp-sdk test/conformance
 INSTALLED := $(WITH_NPM:%=%/node_modules/.package-lock.json)
 
-.PHONY: build build-all demo test test-deps busybox curl git nginx haproxy shellcheck check lint bench fuzz clean help
+.PHONY: build build-all demo test test-deps busybox curl git nginx haproxy shellcheck check lint reference bench fuzz clean help
 
 build: ## build bin/conch, static
 	$(GO_BUILD) -o bin/conch ./cmd/conch
@@ -90,6 +90,9 @@ install = { \
 	fi; }
 
 # make hands PEER='command' and other variables of its command line on.
+reference: ## write docs/reference anew from the code
+	go generate ./internal/reference
+
 bench: build ## measure; PEER='command' measures another server beside
 	go run ./bench
 
