@@ -28,7 +28,7 @@ type Variable struct {
 
 // Groups are all variables, the ones that most people look for first.
 func Groups() []Group {
-	return []Group{calls(), conventions(), server(), tools(), dropIn(), httpVariables(), installing(), testing(), internals()}
+	return []Group{calls(), limited(), conventions(), server(), tools(), dropIn(), httpVariables(), installing(), testing(), internals()}
 }
 
 func calls() Group {
@@ -37,7 +37,9 @@ func calls() Group {
 		About: "Exported to the programs that a call runs, but for the arguments. Where a script has a variable of such a name, [writing servers](../writing-servers.md#what-a-call-finds) tells which of the two counts.",
 		All: []Variable{
 			{Name: "arg_<name>", Means: "an argument whose name is made of letters, digits and underscores: a text, or an array where the argument is one of scalars. Not exported", Default: "what the script has set", Elsewhere: true},
-			{Name: "argc_<name>", Means: "an argument of a server that is described in [tags](tags.md). Not exported", Elsewhere: true},
+			{Name: "argc_<name>", Means: "an argument of a server that is described in [tags](tags.md): a text, an array, or 1 for a flag. Not exported", Elsewhere: true},
+			{Name: "ARG_<NAME>", Means: "an argument, for a tool that is a [program](../writing-servers.md#programs): a string's text, JSON of all else", Elsewhere: true},
+			{Name: "LLM_OUTPUT", Means: "`/dev/stdout`, for scripts of llm-functions that print their results there; with tags only, and where the server's environment has none"},
 			{Name: "MCP_CALL_TMPDIR", Means: "an empty directory of mode 700, which is gone after the call"},
 			{Name: "MCP_ROOTS_JSON", Means: "the [roots](../roots.md), an array of objects with `uri`, `name` and `path`"},
 			{Name: "MCP_ROOTS_PATHS", Means: "their paths, with a newline between any two"},
@@ -46,6 +48,32 @@ func calls() Group {
 			{Name: "TRACEPARENT", Means: "the trace that the request belongs to ([W3C Trace Context](https://www.w3.org/TR/trace-context/))"},
 			{Name: "TRACESTATE", Means: "what vendors have added to it"},
 			{Name: "BAGGAGE", Means: "what goes along with it"},
+		},
+	}
+}
+
+func limited() Group {
+	return Group{
+		Title: "What a program has of a minimal environment",
+		About: "With `environment` set to `minimal`, for [a tool that is a program](../writing-servers.md#programs): these of the server's, as far as they are there, besides what calls find. Names in place of `minimal` are in place of these, but for `PATH`.",
+		All: []Variable{
+			{Name: "PATH", Means: "where programs are"},
+			{Name: "HOME", Means: "the user's home", Elsewhere: true},
+			{Name: "USER", Means: "the user's name", Elsewhere: true},
+			{Name: "LOGNAME", Means: "the same", Elsewhere: true},
+			{Name: "SHELL", Means: "the user's shell", Elsewhere: true},
+			{Name: "TERM", Means: "the kind of terminal", Elsewhere: true},
+			{Name: "TMPDIR", Means: "where temporary files go"},
+			{Name: "TZ", Means: "the time zone", Elsewhere: true},
+			{Name: "LANG", Means: "the locale", Elsewhere: true},
+			{Name: "LANGUAGE", Means: "languages for messages", Elsewhere: true},
+			{Name: "LC_ALL", Means: "the locale, whatever the others say"},
+			{Name: "LC_COLLATE", Means: "the locale for order"},
+			{Name: "LC_CTYPE", Means: "for characters"},
+			{Name: "LC_MESSAGES", Means: "for messages"},
+			{Name: "LC_MONETARY", Means: "for money"},
+			{Name: "LC_NUMERIC", Means: "for numbers"},
+			{Name: "LC_TIME", Means: "for times"},
 		},
 	}
 }

@@ -168,7 +168,7 @@ var (
 
 // bashsOwn are variables of Bash itself, which everybody has.
 var bashsOwn = []string{
-	"BASHPID", "BASH_REMATCH", "BASH_SOURCE", "BASH_VERSINFO", "BASH_VERSION", "CDPATH", "IFS", "LC_ALL",
+	"BASHPID", "BASH_ARGV0", "BASH_REMATCH", "BASH_SOURCE", "BASH_VERSINFO", "BASH_VERSION", "CDPATH", "IFS", "LC_ALL",
 	"LINENO", "OSTYPE", "PIPESTATUS", "PPID", "PWD", "RANDOM", "TMOUT",
 }
 
