@@ -150,12 +150,17 @@ func ownPath() (string, error) {
 	if called, err = filepath.Abs(called); err != nil {
 		return program, nil
 	}
-	a, errA := os.Stat(program)
-	b, errB := os.Stat(called)
-	if errA != nil || errB != nil || !os.SameFile(a, b) {
+	if !isSame(program, called) {
 		return program, nil
 	}
 	return called, nil
+}
+
+// isSame reports whether two paths lead to one file.
+func isSame(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 // titleOf is what a script's server may be called: what its configuration says,

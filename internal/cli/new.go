@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -228,8 +229,7 @@ func begin(out io.Writer, t scaffold.Template, dir string) error {
 // nextCommands are good for whoever has just made a server: call it, test it, put
 // it into a client.
 func nextCommands(t scaffold.Template, dir string) [][]string {
-	// As it was typed to get here.
-	conch := os.Args[0]
+	conch := toType()
 	dir = filepath.Clean(dir)
 	if strings.HasPrefix(dir, "-") {
 		// It would be taken for a flag.
@@ -248,6 +248,18 @@ func nextCommands(t scaffold.Template, dir string) [][]string {
 		{conch, "test", dir},
 		{conch, "install", "--print", server},
 	}
+}
+
+// toType is what to type for this conch: its name alone where the shell finds it.
+func toType() string {
+	own, err := ownPath()
+	if err != nil {
+		return "conch"
+	}
+	if found, err := exec.LookPath("conch"); err == nil && isSame(found, own) {
+		return "conch"
+	}
+	return own
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./=:,@%+-]+$`)

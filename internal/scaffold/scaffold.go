@@ -16,7 +16,7 @@ import (
 
 // A folder of its name holds each template's files, as they are but for placeholder.
 //
-//go:embed all:templates
+//go:embed templates
 var trees embed.FS
 
 // placeholder stands for the server's name in the text of a template's files.
