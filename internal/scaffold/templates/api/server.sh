@@ -11,9 +11,9 @@
 # @env API_KEY!                        The key; of GitHub, one from https://github.com/settings/tokens
 # @env API_URL=https://api.github.com  Where the API is
 
-# How long an answer may take, in seconds, and how long it may be, in bytes.
+# How long an answer may take, in seconds, and how long it may be, in KiB.
 max_seconds=20
-max_bytes=1000000
+max_kib=1000
 
 # @cmd Search the repositories on GitHub. Prints a line for each: its name, its stars, what it is
 # @option --query! <WORDS>  What to look for, in GitHub's syntax: mcp language:shell
@@ -23,7 +23,11 @@ max_bytes=1000000
 # @meta open-world
 search_repositories() {
   fetch /search/repositories "q=$argc_query" "per_page=$argc_count" || return
-  jq -r '.items[] | [.full_name, .stargazers_count, .description] | @tsv' "$MCP_CALL_TMPDIR/answer"
+  jq -r '(.items[] | [.full_name, .stargazers_count, .description] | @tsv) // "There is none."' \
+    "$MCP_CALL_TMPDIR/answer" || {
+    echo 'The API answered with something other than what was expected.'
+    return 1
+  }
 }
 
 # Asks the API for $1 with the parameters behind it, each NAME=VALUE, and leaves the
@@ -33,12 +37,17 @@ fetch() {
   local path=$1 parameter parameters=() status
   shift
   for parameter; do parameters+=(--data-urlencode "$parameter"); done
-  status=$(curl --disable --silent --show-error --fail-with-body --globoff \
-    --max-time "$max_seconds" --max-filesize "$max_bytes" --header @- --get "${parameters[@]}" \
-    --output "$MCP_CALL_TMPDIR/answer" --write-out '%{http_code}' --url "$API_URL$path" \
-    <<<"Authorization: Bearer $API_KEY")
+  status=$(
+    # Without the trap curl could not say that the answer is too long.
+    trap '' XFSZ
+    ulimit -f "$max_kib"
+    curl --disable --silent --show-error --fail-with-body --globoff --max-time "$max_seconds" \
+      --header @- --get "${parameters[@]}" --output "$MCP_CALL_TMPDIR/answer" --write-out '%{http_code}' \
+      --url "$API_URL$path" <<<"Authorization: Bearer $API_KEY"
+  )
   case $?:$status in
     0:2?? | 0:000) return 0 ;; # a file has no status
+    23:*) echo "The API answered with more than $max_kib KiB." && return 1 ;;
     *:3??) echo "The API has moved ($status). Whoever runs this server has to change API_URL." ;;
     *:401 | *:403) echo 'The API refuses the key. Whoever runs this server has to see to API_KEY.' ;;
     *:429) echo 'The API has had too many requests. Try again later.' ;;
