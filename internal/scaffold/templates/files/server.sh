@@ -15,15 +15,14 @@ max_names=1000
 max_lines=200
 max_bytes=65536
 
-unset CDPATH
+unset CDPATH # cd would look there as well
 
 # @cmd List the names in a folder, a line each; those of folders end in a slash
 # @option --path <DIR>  The folder; it may be left out where there is one root
 list_files() {
   local path names
   path=$(reach path --default-to-single-root) || exit
-  cd -- "$path" || return
-  names=$(ls -Ap) || return
+  names=$(ls -Ap -- "$path") || return
   [[ -n $names ]] || { echo 'The folder is empty.' && return; }
   shorten "$max_names" <<<"$names"
 }
@@ -31,7 +30,7 @@ list_files() {
 # @cmd Read a text file, or a part of it
 # @option --path! <FILE>    The file
 # @option --offset=0 <INT>  How many bytes to leave out at its beginning
-# @schema offset { "type": "integer", "minimum": 0 }
+# @schema offset { "type": "integer", "minimum": 0, "maximum": 1000000000000 }
 read_file() {
   local path size end
   path=$(reach path) || exit
@@ -48,18 +47,17 @@ read_file() {
 }
 
 # @cmd Find the lines of text files that have a text in them
-# @option --text! <TEXT>     The text, as it is
-# @option --path <DIR>       The folder to look in, and below; it may be left out where there is one root
+# @option --text! <TEXT>      The text, as it is
+# @option --path <DIR>        The folder to look in, and below; it may be left out where there is one root
 # @option --name='*' <PATTERN>  Only files whose names match, such as *.md
-# @flag --ignore-case        Take small and capital letters for the same
+# @flag --ignore-case         Take small and capital letters for the same
 # @schema text { "type": "string", "minLength": 1 }
 # @meta timeout 60
 search_files() {
   local path
   path=$(reach path --default-to-single-root) || exit
-  cd -- "$path" || return
-  # find follows no links, and so stays below the folder.
-  find . -name .git -prune -o -type f -name "$argc_name" \
+  # The path has no links in it and find follows none, and so stays below it.
+  find "$path" -name .git -prune -o -type f -name "$argc_name" \
     -exec grep -HInF ${argc_ignore_case:+-i} -e "$argc_text" -- {} + | shorten "$max_lines"
   (($(wc -c <"$MCP_CALL_TMPDIR/shown"))) || echo 'No line has that text in it.'
 }
