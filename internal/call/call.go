@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/conch-mcp/conch/internal/invocation"
 	"github.com/conch-mcp/conch/internal/process"
 	"github.com/conch-mcp/conch/internal/shell"
 	"github.com/conch-mcp/conch/internal/talkback"
@@ -105,11 +106,13 @@ func (e *DirectoryError) Is(target error) bool { return target == ErrDirectory }
 
 // A Call is what is to be run: a function of the script's.
 type Call struct {
-	Function  string          // such as tool_greet
-	Arguments json.RawMessage // one JSON object
-	Trace     shell.Trace     // that it is part of
-	Meta      json.RawMessage // of the request, a JSON object; nil is none
-	Roots     shell.Roots     // that it is told of; the zero value for those of the shell
+	Function string // such as tool_greet
+	// Invocation is what runs in its place, for a tool that is no such function.
+	Invocation *invocation.Invocation
+	Arguments  json.RawMessage // one JSON object
+	Trace      shell.Trace     // that it is part of
+	Meta       json.RawMessage // of the request, a JSON object; nil is none
+	Roots      shell.Roots     // that it is told of; the zero value for those of the shell
 	// Hear is told what the call says besides what it prints, one thing at a
 	// time, and nothing any more once Run has returned. It must not wait. Nil
 	// hears nothing.
@@ -190,7 +193,8 @@ type running struct {
 func (c running) job() shell.Job {
 	return shell.Job{
 		Function: c.Function, Dir: c.dir, Arguments: c.Arguments, Trace: c.Trace, Meta: c.Meta, Roots: c.Roots,
-		Before: c.isTool() && c.shell.Script().Functions[beforeHook],
+		Invocation: c.Invocation,
+		Before:     c.isTool() && c.shell.Script().Functions[beforeHook],
 	}
 }
 

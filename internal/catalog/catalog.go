@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/conch-mcp/conch/internal/invocation"
 )
 
 // A Tool is one declared tool.
@@ -40,6 +42,18 @@ type Tool struct {
 	// that. Each progress gives it as long again, up to MaxTimeout in all; 0 gives
 	// it nothing.
 	Timeout, MaxTimeout time.Duration
+	// Engine runs the tool; nil for the function tool_<name>.
+	Engine Engine
+}
+
+// An Engine says what a call of a tool runs that is no function tool_<name>.
+type Engine interface {
+	// Invocation is what a call with these arguments runs, a JSON object that has
+	// been checked. The text of an error is for the model.
+	Invocation(arguments json.RawMessage) (*invocation.Invocation, error)
+	// Missing tells what the tool cannot do without and is not there, a phrase
+	// each.
+	Missing() []string
 }
 
 // Tools is one reading of a list of tools.
@@ -79,6 +93,16 @@ func NewTools(list []*Tool, twice, problems []string) *Tools {
 // one.
 func (t *Tools) Lookup(name string) *Tool { return t.byName[name] }
 
+// Twice are the names that are declared more than once.
+func (t *Tools) Twice() (names []string) {
+	for name, tool := range t.byName {
+		if tool == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Declares reports whether the list has an entry of that name.
 func (t *Tools) Declares(name string) bool {
 	_, ok := t.byName[name]
@@ -116,6 +140,8 @@ type Config struct {
 	Capabilities      json.RawMessage
 	TTLMs             *int64 // how long clients may keep lists
 	CacheScope        string // "public" or "private"
+	// Environment is what programs get of the server's that say nothing of it.
+	Environment invocation.Environment
 	// Problems tells what in the configuration is of no use, a sentence each.
 	Problems []string
 }

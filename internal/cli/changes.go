@@ -4,6 +4,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/conch-mcp/conch/internal/host"
 	"github.com/conch-mcp/conch/internal/subscription"
@@ -14,15 +15,22 @@ import (
 type changes struct {
 	hub     *subscription.Hub
 	watcher *watch.Watcher
-	lists   map[string][]string // their names, by their files: one may hold several
+	folder  func() []string // what a folder of tools is made of now; nil for none
+
+	mu    sync.Mutex
+	lists map[string][]string // their names, by their files: one may hold several
+	files []string            // what anybody has subscribed to
 }
 
 // startChanges has clients told of changes from now on.
 func startChanges(s *server) *changes {
 	c := &changes{lists: map[string][]string{}}
 	for list, path := range s.lists.paths {
-		path = filepath.Clean(path)
-		c.lists[path] = append(c.lists[path], list)
+		c.add(list, path)
+	}
+	if s.source.folder != nil {
+		c.folder = s.source.folder.Files
+		c.addFolder()
 	}
 	c.watcher = watch.New(watch.Options{Changed: c.changed, Log: s.logs.logger()})
 	c.hub = subscription.NewHub(subscription.Options{
@@ -35,15 +43,39 @@ func startChanges(s *server) *changes {
 	return c
 }
 
+// add notes that a list is in a file.
+func (c *changes) add(list, path string) {
+	path = filepath.Clean(path)
+	if !slices.Contains(c.lists[path], list) {
+		c.lists[path] = append(c.lists[path], list)
+	}
+}
+
+// addFolder notes the files of a folder of tools, each of which is a part of their
+// list.
+func (c *changes) addFolder() {
+	for _, path := range c.folder() {
+		c.add(subscription.Tools, path)
+	}
+}
+
 // subscribed has the files watched behind what anybody has subscribed to, and the
 // lists.
 func (c *changes) subscribed(files []string) {
-	c.watcher.Watch(slices.AppendSeq(files, maps.Keys(c.lists)))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.files = files
+	c.watch()
+}
+
+// watch has all files watched, mu held.
+func (c *changes) watch() {
+	c.watcher.Watch(slices.AppendSeq(slices.Clone(c.files), maps.Keys(c.lists)))
 }
 
 // changed tells of a file that has changed.
 func (c *changes) changed(path string) {
-	lists := c.lists[path]
+	lists := c.listsIn(path)
 	if slices.Contains(lists, subscription.Resources) {
 		// They may be in other files now.
 		c.hub.Resubscribe()
@@ -52,6 +84,18 @@ func (c *changes) changed(path string) {
 		c.hub.ListChanged(list)
 	}
 	c.hub.FileChanged(path)
+}
+
+// listsIn are the lists in a file. A folder of tools may have other files by now.
+func (c *changes) listsIn(path string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	lists := c.lists[path]
+	if c.folder != nil && slices.Contains(lists, subscription.Tools) {
+		c.addFolder()
+		c.watch()
+	}
+	return lists
 }
 
 // close ends the watching.

@@ -29,10 +29,26 @@ func newLaunch(args []string, isCommand bool) (launch, error) {
 	if err := refuseInstalledURL(args[0]); err != nil {
 		return launch{}, err
 	}
-	if isCommand {
+	switch {
+	case isCommand:
 		return launchCommand(args)
+	case isFolder(args[0]):
+		return launchFolder(args[0])
 	}
 	return launchScript(args[0])
+}
+
+// launchFolder is for a folder of tools, which conch serves.
+func launchFolder(folder string) (l launch, err error) {
+	path, err := filepath.Abs(folder)
+	if err != nil {
+		return l, fmt.Errorf("find %s: %w", folder, err)
+	}
+	conch, err := ownPath()
+	if err != nil {
+		return l, err
+	}
+	return launch{clients.Entry{Command: conch, Args: []string{"serve", path}}, titleOf(filepath.Join(path, filepath.Base(path)))}, nil
 }
 
 func refuseInstalledURL(server string) error {
@@ -171,6 +187,11 @@ func titleOf(script string) string {
 	if err == nil && json.Unmarshal(text, &config) == nil && config.ServerInfo.Name != "" {
 		return config.ServerInfo.Name
 	}
+	return nameFor(script)
+}
+
+// nameFor is a file's name, or that of its folder where the file's says nothing.
+func nameFor(script string) string {
 	name := filepath.Base(script)
 	name = strings.TrimSuffix(name, filepath.Ext(name))
 	if slices.Contains([]string{"server", "mcp", "main", "index", "run", "start"}, name) {

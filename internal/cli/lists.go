@@ -3,33 +3,35 @@ package cli
 import (
 	"path/filepath"
 
+	"github.com/conch-mcp/conch/internal/catalog"
 	"github.com/conch-mcp/conch/internal/catalog/bashsdk"
+	"github.com/conch-mcp/conch/internal/message"
 )
 
 // lists are the files that say what a server offers.
 type lists struct {
-	tools     *bashsdk.ToolsFile
-	resources *bashsdk.ResourcesFile
-	prompts   *bashsdk.PromptsFile
-	paths     map[string]string // of the files, by what clients call the lists
-	folder    string            // of the files that resources and prompts name
+	readTools  func() (*catalog.Tools, error)
+	readConfig func() (*catalog.Config, error)
+	resources  *bashsdk.ResourcesFile
+	prompts    *bashsdk.PromptsFile
+	paths      map[string]string // of the files, by what clients call the lists
+	folder     string            // of the files that resources and prompts name
 }
 
 // findLists finds the lists. Those of resources and prompts need not be there,
-// unless somebody has named them.
-func (s *server) findLists(flags serverFlags, script string) lists {
+// unless somebody has named them; nor need that of tools and the configuration
+// where tags say what they would.
+func (s *server) findLists(flags serverFlags) lists {
+	script := s.source.anchor
 	l := lists{paths: map[string]string{}, folder: filepath.Dir(beside(script, "resources.json"))}
-	l.paths["tools"] = s.file(flags.tools, "MCP_TOOLS_LIST_FILE", script, "tools.json")
-	l.tools = bashsdk.NewToolsFile(l.paths["tools"])
-	resources, named := s.named(flags.resources, "MCP_RESOURCES_LIST_FILE")
-	if !named {
-		resources = beside(script, "resources.json")
-	}
+	tools, named := s.file(flags.tools, "MCP_TOOLS_LIST_FILE", script, "tools.json")
+	list := bashsdk.NewToolsFile(tools, s.source.isTagged() && !named)
+	l.paths["tools"], l.readTools = tools, s.source.tools(list.Read)
+	config, named := s.file(flags.config, "MCP_CONFIG_FILE", script, "config.json")
+	l.readConfig = s.source.config(bashsdk.NewConfigFile(config, message.Revisions(), s.source.isTagged() && !named).Read)
+	resources, named := s.file(flags.resources, "MCP_RESOURCES_LIST_FILE", script, "resources.json")
 	l.paths["resources"], l.resources = resources, bashsdk.NewResourcesFile(resources, !named)
-	prompts, named := s.named(flags.prompts, "MCP_PROMPTS_LIST_FILE")
-	if !named {
-		prompts = beside(script, "prompts.json")
-	}
+	prompts, named := s.file(flags.prompts, "MCP_PROMPTS_LIST_FILE", script, "prompts.json")
 	l.paths["prompts"], l.prompts = prompts, bashsdk.NewPromptsFile(prompts, !named)
 	return l
 }

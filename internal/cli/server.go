@@ -3,9 +3,7 @@ package cli
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,9 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/conch-mcp/conch/internal/call"
-	"github.com/conch-mcp/conch/internal/catalog/bashsdk"
 	"github.com/conch-mcp/conch/internal/host"
-	"github.com/conch-mcp/conch/internal/message"
 	"github.com/conch-mcp/conch/internal/process"
 	"github.com/conch-mcp/conch/internal/shell"
 	"github.com/conch-mcp/conch/internal/talkback"
@@ -26,9 +22,9 @@ import (
 // server is a running server script: everything between a transport and Bash.
 type server struct {
 	host   *host.Host
+	source *source
 	script *shell.Script // as it was at the start
 	lists  lists
-	config *bashsdk.ConfigFile
 	logs   *logs
 	limits call.Limits
 	long   host.Long
@@ -48,7 +44,7 @@ func startServer(ctx context.Context, script string, args []string, flags server
 	if err := flags.check(); err != nil {
 		return nil, err
 	}
-	if err := checkScript(script); err != nil {
+	if err := checkTarget(script); err != nil {
 		return nil, &exitError{1, err}
 	}
 	p, err := newPlace()
@@ -74,12 +70,18 @@ func newPlace() (p place, err error) {
 
 // getenv is [os.Getenv] of whatever is started here.
 func (p place) getenv(name string) string {
+	value, _ := p.lookup(name)
+	return value
+}
+
+// lookup is [os.LookupEnv] of whatever is started here.
+func (p place) lookup(name string) (value string, ok bool) {
 	for _, entry := range slices.Backward(p.env) {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value
+			return value, true
 		}
 	}
-	return os.Getenv(name)
+	return os.LookupEnv(name)
 }
 
 // start starts the script there. The lifeline is the server's from then on, also
@@ -94,7 +96,10 @@ func (p place) start(ctx context.Context, script string, args []string, flags se
 		}
 	}()
 	log := s.logs.logger()
-	inScope, warnings, err := scope(script, flags.roots, p.getenv)
+	if s.source, err = openSource(script, flags, s, p.lookup); err != nil {
+		return nil, err
+	}
+	inScope, warnings, err := scope(s.source.anchor, flags.roots, p.getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -104,16 +109,7 @@ func (p place) start(ctx context.Context, script string, args []string, flags se
 	if s.updates, err = talkback.NewListener(filepath.Join(p.dir, "updates")); err != nil {
 		return nil, err
 	}
-	s.shell, err = shell.Start(ctx, shell.Options{
-		Bash: flags.bash, Script: script, Args: args, Dir: p.dir, Output: p.stderr,
-		Env:  slices.Concat(p.env, p.findable(), tellRoots(inScope), []string{talkback.UpdatesVariable + "=" + s.updates.Path()}),
-		Talk: true, Parked: flags.asking.maxParked,
-		Workers: int(flags.concurrency), Lifeline: s.lifeline, Log: log,
-	})
-	if err != nil {
-		if flags.bash != "bash" {
-			err = fmt.Errorf("%w (run by --bash %s)", err, flags.bash)
-		}
+	if s.shell, err = s.startShell(ctx, p, args, flags, tellRoots(inScope)); err != nil {
 		return nil, err
 	}
 	s.script = s.shell.Script()
@@ -134,11 +130,10 @@ func (p place) start(ctx context.Context, script string, args []string, flags se
 	if s.long, err = flags.length.open(s.tmpdir(), s.lifeline); err != nil {
 		return nil, err
 	}
-	s.lists = s.findLists(flags, script)
-	s.config = bashsdk.NewConfigFile(s.file(flags.config, "MCP_CONFIG_FILE", script, "config.json"), message.Revisions())
+	s.lists = s.findLists(flags)
 	s.host = host.New(host.Options{
-		Name:  strings.TrimSuffix(filepath.Base(script), filepath.Ext(script)),
-		Tools: s.lists.tools.Read, Resources: s.lists.resources.Read, Prompts: s.lists.prompts.Read, Config: s.config.Read,
+		Name: s.source.name(), Version: s.source.version(),
+		Tools: s.lists.readTools, Resources: s.lists.resources.Read, Prompts: s.lists.prompts.Read, Config: s.lists.readConfig,
 		Functions: s.toolFunctions,
 		Exists:    func(tool string) bool { return s.shell.Script().Functions["tool_"+tool] },
 		Defined:   func(function string) bool { return s.shell.Script().Functions[function] },
@@ -147,7 +142,34 @@ func (p place) start(ctx context.Context, script string, args []string, flags se
 		Heartbeat: time.Duration(flags.length.heartbeat), Long: s.long, Roots: inScope, Log: log,
 	})
 	s.updates.Listen(s.host.Hear, log)
+	if s.source.folder != nil {
+		// At the start what is wrong with a file is an error, later a warning.
+		if err := s.source.folder.Check(); err != nil {
+			return nil, err
+		}
+	}
 	return s, nil
+}
+
+// startShell starts the shell of the source.
+func (s *server) startShell(ctx context.Context, p place, args []string, flags serverFlags, roots []string) (*shell.Server, error) {
+	script := s.source.script
+	if s.source.runsNothing() {
+		script = filepath.Join(p.dir, "nothing.bash")
+		if err := os.WriteFile(script, nil, 0o600); err != nil {
+			return nil, fmt.Errorf("write an empty script: %w", err)
+		}
+	}
+	started, err := shell.Start(ctx, shell.Options{
+		Bash: flags.bash, Script: script, Args: args, Dir: p.dir, Output: p.stderr,
+		Env:  slices.Concat(s.source.environment(), p.env, p.findable(), roots, []string{talkback.UpdatesVariable + "=" + s.updates.Path()}),
+		Talk: true, Commands: true, Wanted: s.source.wanted(), Parked: flags.asking.maxParked,
+		Workers: int(flags.concurrency), Lifeline: s.lifeline, Log: s.logs.logger(),
+	})
+	if err != nil && flags.bash != "bash" {
+		err = fmt.Errorf("%w (run by --bash %s)", err, flags.bash)
+	}
+	return started, err
 }
 
 // findable tells a script that sources the drop-in file where conch is, unless
@@ -157,23 +179,6 @@ func (p place) findable() []string {
 		return nil
 	}
 	return []string{"CONCH_BIN=" + p.self}
-}
-
-func checkScript(script string) error {
-	info, err := os.Stat(script)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no script %s", script)
-	case err != nil:
-		return err
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is not a regular file; name a Bash script that defines tool_… functions", script)
-	}
-	f, err := os.Open(script)
-	if err != nil {
-		return err
-	}
-	return f.Close()
 }
 
 // newLifeline starts the lifeline of a new control directory. self is the path
@@ -207,24 +212,15 @@ func controlParent() (string, error) {
 }
 
 // file is the path of one of the server's files: the flag's, the script's, or the
-// one beside the script.
-func (s *server) file(flag, variable, script, name string) string {
-	path, named := s.named(flag, variable)
-	if named {
-		return path
-	}
-	return beside(script, name)
-}
-
-// named is the path of a file that somebody has named.
-func (s *server) named(flag, variable string) (path string, ok bool) {
+// one beside the script, which nobody has named.
+func (s *server) file(flag, variable, script, name string) (path string, named bool) {
 	if flag != "" {
 		return flag, true
 	}
 	if path := s.script.Variables[variable]; path != "" {
 		return s.inScriptDir(path), true
 	}
-	return "", false
+	return beside(script, name), false
 }
 
 // beside is the path of a file beside a script.
@@ -272,7 +268,7 @@ func (s *server) openLog(flags logFlags) error {
 func (s *server) toolFunctions() []string {
 	var names []string
 	for f := range s.shell.Script().Functions {
-		if name, ok := strings.CutPrefix(f, "tool_"); ok && name != "" {
+		if name, ok := strings.CutPrefix(f, "tool_"); ok && name != "" && !s.source.own(f) {
 			names = append(names, name)
 		}
 	}

@@ -45,16 +45,16 @@ func findSuites(t target, named []string) ([]suite, error) {
 		return readSuites(named, func(string) (string, error) { return "", nil }, t.command)
 	}
 	info, err := os.Stat(t.script)
-	isFolder, isFile := err == nil && info.IsDir(), err == nil && strings.HasSuffix(t.script, casesSuffix)
+	holdsCases := err == nil && strings.HasSuffix(t.script, casesSuffix)
 	switch {
-	case (isFolder || isFile) && len(named) > 0:
-		return nil, fmt.Errorf("--cases is for a script or a command, and %s is neither", t.script)
-	case isFolder:
+	case holdsCases && len(named) > 0:
+		return nil, fmt.Errorf("--cases is for a server, and %s is none", t.script)
+	case err == nil && info.IsDir() && len(named) == 0:
 		return suitesBelow(t.script)
-	case isFile:
+	case holdsCases:
 		return readSuites([]string{t.script}, scriptOf, nil)
 	}
-	if err := checkScript(t.script); err != nil {
+	if err := checkTarget(t.script); err != nil {
 		return nil, err
 	}
 	if len(named) == 0 {
@@ -86,6 +86,10 @@ func suitesBelow(folder string) ([]suite, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look for cases: %w", err)
+	}
+	if beside := strings.TrimRight(folder, "/") + casesSuffix; isFile(beside) {
+		// Those of the folder's own server.
+		paths = append(paths, beside)
 	}
 	if len(paths) == 0 {
 		return nil, noCases("below "+folder, "server"+casesSuffix+" beside a server.sh")
@@ -152,20 +156,25 @@ func scriptOf(path string) (string, error) {
 	return "", fmt.Errorf("%s: for which script is it? There is no %s.sh beside it; name it after its script, or name both: conch test --cases %s SCRIPT", path, base, path)
 }
 
-// namesake is the script that a file of cases is named after, "" where there is
-// none: server.sh for server.test.yaml, and for server.errors.test.yaml too.
+// namesake is the script or folder that a file of cases is named after, "" where
+// there is none: server.sh for server.test.yaml, and for server.errors.test.yaml too.
 func namesake(path string) string {
 	dir, name := filepath.Dir(path), strings.TrimSuffix(filepath.Base(path), casesSuffix)
 	for ext := name; ext != ""; name = strings.TrimSuffix(name, ext) {
 		for _, suffix := range []string{".sh", ".bash", ""} {
 			script := filepath.Join(dir, name+suffix)
-			if info, err := os.Stat(script); err == nil && info.Mode().IsRegular() {
+			if isFile(script) || suffix == "" && isFolder(script) {
 				return script
 			}
 		}
 		ext = filepath.Ext(name)
 	}
 	return ""
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // readSuites reads files. Each is for the command where there is one, else for

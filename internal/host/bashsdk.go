@@ -159,7 +159,7 @@ func (c sdkCall) run(ctx context.Context, arguments json.RawMessage) (text strin
 		return c.refusal(c.tool.Name, defect), true
 	}
 	c.queued()
-	outcome, err := c.host.opts.Run(ctx, c.call(compactArguments(arguments)))
+	outcome, err := c.host.opts.Run(ctx, c.function("tool_"+c.tool.Name, compactArguments(arguments)))
 	switch {
 	case ctx.Err() != nil:
 		return "", true

@@ -180,7 +180,7 @@ func (c toolCall) answer(ctx context.Context, name string, arguments json.RawMes
 		return nil, h.fileError(err)
 	}
 	c.tool = c.tools.Lookup(name)
-	if c.tool == nil || !h.opts.Exists(name) {
+	if c.tool == nil || !h.exists(c.tool) {
 		return nil, invalidParams("unknown tool %q", message.Clip(name))
 	}
 	if err := c.lacks(); err != nil {
@@ -214,9 +214,16 @@ func (c toolCall) resultOf(ctx context.Context, run func(context.Context, json.R
 	return c.result(text, isError), nil
 }
 
-// call is what is run for it.
-func (c toolCall) call(arguments json.RawMessage) call.Call {
-	return c.function("tool_"+c.tool.Name, arguments)
+// call is what is run for it. The text of an error is for the model.
+func (c toolCall) call(arguments json.RawMessage) (asked call.Call, err error) {
+	asked = c.function("tool_"+c.tool.Name, arguments)
+	if c.tool.Engine == nil {
+		return asked, nil
+	}
+	if asked.Invocation, err = c.tool.Engine.Invocation(arguments); err == nil && !asked.Invocation.Environment.Says {
+		asked.Invocation.Environment = c.host.configOrNone().Environment
+	}
+	return asked, err
 }
 
 // function is a call of a function, which is heard.
@@ -248,8 +255,12 @@ func (c toolCall) run(ctx context.Context, arguments json.RawMessage) (text stri
 		}
 		return defect, true
 	}
+	asked, err := c.call(arguments)
+	if err != nil {
+		return fmt.Sprintf("Cannot run %s: %v.", c.tool.Name, err), true
+	}
 	c.queued()
-	outcome, err := c.host.opts.Run(ctx, c.call(arguments))
+	outcome, err := c.host.opts.Run(ctx, asked)
 	if err != nil {
 		return c.notRun(ctx, err), true
 	}
@@ -411,7 +422,7 @@ func (h *Host) HeaderParams(tool string) ([]schema.Header, error) {
 		return nil, err
 	}
 	t := tools.Lookup(tool)
-	if t == nil || !h.opts.Exists(tool) {
+	if t == nil || !h.exists(t) {
 		return nil, nil
 	}
 	return h.compiled(tools, t).headers, nil

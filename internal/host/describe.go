@@ -132,7 +132,7 @@ func (h *Host) list(modern bool, revision, cursor string) (json.RawMessage, erro
 // served lists the tools that exist, in the author's order.
 func (h *Host) served(tools *catalog.Tools, modern bool, revision string) (served []listed) {
 	for _, tool := range tools.List {
-		if h.opts.Exists(tool.Name) {
+		if h.exists(tool) {
 			served = append(served, listed{tool.Name, h.shown(tools, tool, modern, revision)})
 		}
 	}

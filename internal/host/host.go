@@ -38,8 +38,8 @@ type Options struct {
 	// The resources and prompts as they are now; nil for none.
 	Resources func() (*catalog.Resources, error)
 	Prompts   func() (*catalog.Prompts, error)
-	Functions func() []string        // the names of the tools that are implemented
-	Exists    func(tool string) bool // whether a tool is implemented
+	Functions func() []string        // the names of the tools that are functions
+	Exists    func(tool string) bool // whether a tool is a function
 	Run       func(context.Context, call.Call) (call.Outcome, error)
 	Limits    call.Limits // what Run abides by, for the messages that name it
 	// Defined reports whether the script has a function; nil for none.
@@ -279,9 +279,14 @@ func (h *Host) AllScopes() []string {
 func (h *Host) problems(tools *catalog.Tools) []string {
 	problems := slices.Clone(tools.Problems)
 	for _, tool := range tools.List {
-		if !h.opts.Exists(tool.Name) {
+		if !h.exists(tool) {
 			problems = append(problems, fmt.Sprintf("the tools list declares %s, but there is no function tool_%s; %s", tool.Name, tool.Name, h.unimplemented()))
 			continue
+		}
+		if tool.Engine != nil {
+			for _, phrase := range tool.Engine.Missing() {
+				problems = append(problems, fmt.Sprintf("%s needs %s; it is listed, and calls are refused", tool.Name, phrase))
+			}
 		}
 		c := h.compiled(tools, tool)
 		if c.err != nil && tool.InputSchema != nil {
@@ -309,6 +314,11 @@ func (h *Host) problems(tools *catalog.Tools) []string {
 func (h *Host) isHook(tools *catalog.Tools, name string) bool {
 	tool, ok := strings.CutSuffix(name, "_cancel")
 	return ok && (tools.Declares(tool) || h.opts.Exists(tool))
+}
+
+// exists reports whether there is something that runs a tool.
+func (h *Host) exists(tool *catalog.Tool) bool {
+	return tool.Engine != nil || h.opts.Exists(tool.Name)
 }
 
 // unimplemented tells what becomes of a tool without a function.

@@ -45,10 +45,10 @@ func newStage(t *testing.T, tools, config string) *stage {
 	s.run = func(context.Context, string, json.RawMessage) (call.Outcome, error) {
 		return call.Outcome{Output: []byte("hello\n")}, nil
 	}
-	list := bashsdk.NewToolsFile(filepath.Join(s.dir, "tools.json"))
+	list := bashsdk.NewToolsFile(filepath.Join(s.dir, "tools.json"), false)
 	resources := bashsdk.NewResourcesFile(filepath.Join(s.dir, "resources.json"), true)
 	prompts := bashsdk.NewPromptsFile(filepath.Join(s.dir, "prompts.json"), true)
-	description := bashsdk.NewConfigFile(filepath.Join(s.dir, "config.json"), message.Revisions())
+	description := bashsdk.NewConfigFile(filepath.Join(s.dir, "config.json"), message.Revisions(), false)
 	s.host = New(Options{
 		Name: "stage", Tools: list.Read, Resources: resources.Read, Prompts: prompts.Read, Config: description.Read,
 		Functions: func() []string { return s.functions },

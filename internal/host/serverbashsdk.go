@@ -63,7 +63,7 @@ func (c functionCall) run(ctx context.Context, arguments json.RawMessage) (text 
 		return defect, true
 	}
 	c.queued()
-	outcome, err := h.opts.Run(ctx, c.call(compactArguments(arguments)))
+	outcome, err := h.opts.Run(ctx, c.function("tool_"+c.tool.Name, compactArguments(arguments)))
 	switch {
 	case ctx.Err() != nil:
 		return "", true

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/conch-mcp/conch/internal/invocation"
 	"github.com/conch-mcp/conch/internal/process"
 )
 
@@ -23,6 +24,9 @@ type Job struct {
 	// Roots is what is in scope, where that is not what the shell was started
 	// with.
 	Roots Roots
+	// Invocation is what runs in the place of Function, whose name is the call's
+	// all the same; nil for Function itself.
+	Invocation *invocation.Invocation
 
 	group process.Group // the subshell it is for
 }
@@ -55,7 +59,14 @@ func (j Job) encode() (*encoding, error) {
 	}
 	var e encoding
 	e.scalar("_conch_group", strconv.Itoa(int(j.group)))
-	e.scalar("_conch_function", j.Function)
+	if j.Invocation == nil {
+		e.scalar("_conch_function", j.Function)
+	} else {
+		e.scalar("_conch_called", j.Function)
+		if err := e.invocation(j.Invocation); err != nil {
+			return nil, err
+		}
+	}
 	e.scalar("MCP_CALL_TMPDIR", j.Dir)
 	e.scalar("_conch_arguments", arguments)
 	if j.Before {
@@ -71,7 +82,7 @@ func (j Job) encode() (*encoding, error) {
 	e.trace(j.Trace)
 	e.roots(j.Roots)
 	for _, m := range members {
-		if !isIdentifierPart(m.name) {
+		if j.Invocation != nil || !isIdentifierPart(m.name) {
 			continue
 		}
 		if err := e.argument(m); err != nil {
@@ -151,16 +162,25 @@ func (e *encoding) argument(m member) error {
 }
 
 func (e *encoding) array(name string, items []json.RawMessage) error {
-	fmt.Fprintf(&e.more, ":%s %d\n", name, len(items))
+	var texts []string
 	for _, item := range items {
 		text, err := scalarText(item)
 		if err != nil {
 			return err
 		}
+		texts = append(texts, text)
+	}
+	e.texts(name, texts)
+	return nil
+}
+
+// texts enters an array.
+func (e *encoding) texts(name string, texts []string) {
+	fmt.Fprintf(&e.more, ":%s %d\n", name, len(texts))
+	for _, text := range texts {
 		writeEscaped(&e.more, text)
 		e.more.WriteByte('\n')
 	}
-	return nil
 }
 
 type member struct {
@@ -206,27 +226,13 @@ func allScalars(items []json.RawMessage) bool {
 	return true
 }
 
-// scalarText is what a shell variable holds of a value: a string's text, the
-// empty text for null, and the JSON text of anything else.
+// scalarText is what a shell variable holds of a value.
 func scalarText(value json.RawMessage) (string, error) {
-	switch value[0] {
-	case '"':
-		var s string
-		if err := json.Unmarshal(value, &s); err != nil {
-			return "", err
-		}
-		if strings.ContainsRune(s, 0) {
-			return "", ErrNUL
-		}
-		return s, nil
-	case 'n':
-		return "", nil
-	case '{', '[':
-		var compact bytes.Buffer
-		err := json.Compact(&compact, value)
-		return compact.String(), err
+	text := invocation.TextOf(value)
+	if strings.ContainsRune(text, 0) {
+		return "", ErrNUL
 	}
-	return string(value), nil
+	return text, nil
 }
 
 // writeEscaped writes s so that printf %b gives it back and it holds no

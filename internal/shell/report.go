@@ -19,6 +19,7 @@ type Script struct {
 	Bash      string            // the shell's version, as $BASH_VERSION
 	Variables map[string]string // those that say where the server's files are; empty and unset are the same
 	Functions map[string]bool   // every function there is
+	Set       map[string]bool   // those of Options.Wanted that are set
 }
 
 // failure is a script that could not be sourced.
@@ -124,7 +125,7 @@ func newFailure(status, line, read string) *failure {
 }
 
 func readReady(field func() (string, error)) (*Script, error) {
-	s := &Script{Variables: map[string]string{}, Functions: map[string]bool{}}
+	s := &Script{Variables: map[string]string{}, Functions: map[string]bool{}, Set: map[string]bool{}}
 	var err error
 	if s.Bash, err = field(); err != nil {
 		return nil, err
@@ -139,6 +140,10 @@ func readReady(field func() (string, error)) (*Script, error) {
 		}
 		if strings.HasPrefix(f, "declare ") || f == "" {
 			s.addFunctions(f)
+			continue
+		}
+		if name, ok := strings.CutPrefix(f, "set "); ok {
+			s.Set[name] = true
 			continue
 		}
 		name, value, _ := strings.Cut(f, "=")

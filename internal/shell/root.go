@@ -38,12 +38,16 @@ var (
 //go:embed roots.bash
 var rootsText string
 
+//go:embed command.bash
+var commandText string
+
 // Names of them in the control directory.
 const (
 	runtimeFile = "runtime.bash"
 	startFile   = "start.bash"
 	talkFile    = "talk.bash"
 	rootsFile   = "roots.bash"
+	commandFile = "command.bash"
 )
 
 // rootStop is how long the root shell's EXIT trap may take at the end.
@@ -76,6 +80,9 @@ func (s *Server) writeRuntime() error {
 	if s.opts.Talk {
 		files[talkFile] = strings.Join([]string{talkText, toolsText, runningText}, "\n")
 		files[rootsFile] = rootsText
+	}
+	if s.opts.Commands {
+		files[commandFile] = commandText + "_conch_wanted=(" + strings.Join(s.opts.Wanted, " ") + ")\n"
 	}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
@@ -210,7 +217,9 @@ func (s *Server) sourced(ctx context.Context, report *report) (*Script, error) {
 // environment is this process's, without what a tool would take for arguments
 // that were checked.
 func environment() []string {
-	return slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "arg_") })
+	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		return strings.HasPrefix(entry, "arg_") || strings.HasPrefix(entry, "argc_")
+	})
 }
 
 // lineEnds is a hint for scripts that were written on another system.

@@ -27,14 +27,18 @@
 
 # --- The root shell ---------------------------------------------------------
 
-# What the host needs to know of the sourced script, NUL between the fields.
+# What the host needs to know of the sourced script, NUL between the fields. Of the
+# variables in _conch_wanted it learns which there are.
 _conch_report() {
   builtin local _conch_name
   builtin printf 'ready\0%s\0' "$BASH_VERSION"
-  for _conch_name in PWD TMPDIR MCP_TOOLS_LIST_FILE MCP_CONFIG_FILE \
+  for _conch_name in PWD TMPDIR PATH MCP_TOOLS_LIST_FILE MCP_CONFIG_FILE \
     MCP_RESOURCES_LIST_FILE MCP_PROMPTS_LIST_FILE \
     MCP_LOG_FILE MCP_LOG_STDERR; do
     builtin printf '%s=%s\0' "$_conch_name" "${!_conch_name-}"
+  done
+  for _conch_name in ${_conch_wanted[@]+"${_conch_wanted[@]}"}; do
+    [[ -z ${!_conch_name+set} ]] || builtin printf 'set %s\0' "$_conch_name"
   done
   builtin declare -F
   builtin printf '\0end\0'
@@ -159,7 +163,7 @@ _conch_drop_stale() {
   builtin local _conch_name
   for _conch_name in ${_conch_names[@]+"${_conch_names[@]}"} ${_conch_stale[@]+"${_conch_stale[@]}"}; do
     case $_conch_name in
-      arg_*) builtin unset -v "$_conch_name" ;;
+      arg_* | argc_*) builtin unset -v "$_conch_name" ;;
     esac
   done
 }
@@ -216,10 +220,10 @@ _conch_choose_worker() {
 # may also redefine every command but `builtin`, and change every option; those
 # are as before when the tool runs.
 _conch_ask_before() {
-  builtin local _conch_options _conch_answer=0
+  builtin local _conch_options _conch_answer=0 _conch_tool="${_conch_called-$_conch_function}"
   _conch_options=$(builtin shopt -p; builtin set +o)
   builtin echo running >|"$_conch_base.before"
-  mcp_before_tool_call "${_conch_function#tool_}" "$_conch_arguments" \
+  mcp_before_tool_call "${_conch_tool#tool_}" "$_conch_arguments" \
     >|"$_conch_base.said" 2>&1 || _conch_answer=$?
   # The hook may have turned on what speaks of each command.
   {
@@ -250,7 +254,7 @@ _conch_undeclare() {
 # it.
 _conch_claim() {
   case $1 in
-    arg_*) _conch_forget "$1" ;;
+    arg_* | argc_*) _conch_forget "$1" ;;
     *) [[ $_conch_kept != *" $1 "* ]] ;;
   esac
 }
@@ -347,7 +351,7 @@ _conch_check_variables() {
 # that was declared and has no value is only listed here.
 _conch_look_for_declarations() {
   _conch_declared=''
-  case $(builtin declare -p) in *' arg_'*) _conch_declared=1 ;; esac
+  case $(builtin declare -p) in *' arg_'* | *' argc_'*) _conch_declared=1 ;; esac
 }
 
 # A trace comes from outside, and a script that has a variable of such a name
@@ -382,6 +386,8 @@ _conch_look_for_roots() {
 # What is to be done before the shell can serve. $1: the options the script has
 # set. _conch_traps holds its traps that are not inherited.
 _conch_enter() {
+  _conch_errexit=''
+  [[ ${1%%e*} == "$1" ]] || _conch_errexit=1
   _conch_set_aside "$1"
   _conch_check_variables
   _conch_look_for_declarations

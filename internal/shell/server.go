@@ -43,6 +43,8 @@ type Options struct {
 	StderrApart bool
 	Parked      int               // how many more may be parked, see [Server.Park]
 	Talk        bool              // calls may say something besides what they print
+	Commands    bool              // calls may have an Invocation
+	Wanted      []string          // variables of which the script's shell tells whether they are set; identifiers
 	Lifeline    *process.Lifeline // what ends the shells if this process is killed
 	Log         *slog.Logger
 }

@@ -16,6 +16,8 @@ _conch_binary=${CONCH_BIN:-conch}
 [[ ! -f $_conch_dir/talk.bash ]] || . "$_conch_dir/talk.bash"
 # shellcheck source=internal/shell/roots.bash
 [[ ! -f $_conch_dir/roots.bash ]] || . "$_conch_dir/roots.bash"
+# shellcheck source=internal/shell/command.bash
+[[ ! -f $_conch_dir/command.bash ]] || . "$_conch_dir/command.bash"
 
 # Tells where a script ended the shell while it was sourced. Replaced when the
 # script sets an EXIT trap of its own.

@@ -33,6 +33,7 @@ type Worker struct {
 	job      *os.File // what the subshell is to do
 	jobSize  int
 	moreSize int      // of the file with what does not fit a job, 0 when there is none
+	fed      bool     // the job has a file for standard input
 	asked    bool     // the job has mcp_before_tool_call asked
 	event    *os.File // what the worker says
 	// Not for the poller, which would wake up whenever a call prints.
@@ -111,6 +112,7 @@ func (w *Worker) removeFiles() {
 	w.out[0].remove()
 	w.out[1].remove()
 	os.Remove(w.base + moreSuffix)
+	os.Remove(w.base + inputSuffix)
 	w.removeAnswer()
 }
 
@@ -142,6 +144,12 @@ func (w *Worker) Start(job Job) error {
 			return fmt.Errorf("write the call's arguments: %w", err)
 		}
 	}
+	if v := job.Invocation; v != nil && len(v.Program) > 0 {
+		w.fed = true
+		if err := os.WriteFile(w.base+inputSuffix, v.Input, 0o600); err != nil {
+			return fmt.Errorf("write the program's input: %w", err)
+		}
+	}
 	text := e.job()
 	shorter := len(text) < w.jobSize
 	w.jobSize = max(w.jobSize, len(text))
@@ -171,6 +179,10 @@ func (w *Worker) clear() {
 	if w.moreSize > 0 {
 		os.Remove(w.base + moreSuffix)
 		w.moreSize = 0
+	}
+	if w.fed {
+		os.Remove(w.base + inputSuffix)
+		w.fed = false
 	}
 	if w.asked {
 		w.removeAnswer()

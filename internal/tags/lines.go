@@ -1,6 +1,8 @@
 package tags
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -90,4 +92,30 @@ func description(first string, more []string) string {
 		}
 	}
 	return strings.TrimSpace(strings.Join(texts, "\n"))
+}
+
+// Mentions reports whether a script has a tag of one of these keywords, such as
+// cmd.
+func Mentions(text []byte, keywords ...string) bool {
+	l := splitLines(string(text))
+	for i, line := range l.text {
+		if keyword, _, ok := tagIn(line); ok && !l.quoted[i] && slices.Contains(keywords, keyword) {
+			return true
+		}
+	}
+	return false
+}
+
+// Comments leaves of a program the comments that begin their lines with a sign, such
+// as //, as comments of Bash, each in its line: tags are read there as in a script.
+func Comments(text []byte, sign string) []byte {
+	var b bytes.Buffer
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, sign); ok {
+			b.WriteString("#" + rest)
+		} else {
+			b.WriteByte('\n')
+		}
+	}
+	return b.Bytes()
 }

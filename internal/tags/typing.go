@@ -121,3 +121,6 @@ func encode(value any) json.RawMessage {
 	_ = e.Encode(value)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
+
+// Literal is a value that is no JSON, as one from the environment is, as JSON.
+func (n Notation) Literal(text string) (json.RawMessage, error) { return n.Type().literal(text) }

@@ -15,10 +15,15 @@ import (
 type ConfigFile struct{ file[*catalog.Config] }
 
 // NewConfigFile names the configuration; it is not read yet. known lists the
-// protocol revisions that supportedVersions and protocolVersion may name.
-func NewConfigFile(path string, known []string) *ConfigFile {
+// protocol revisions that supportedVersions and protocolVersion may name. Where the
+// file is optional and not there, it says nothing.
+func NewConfigFile(path string, known []string, optional bool) *ConfigFile {
 	parse := func(text []byte) (*catalog.Config, error) { return parseConfig(text, known) }
-	return &ConfigFile{file[*catalog.Config]{what: whatConfig, path: path, shown: path, parse: parse}}
+	f := &ConfigFile{file[*catalog.Config]{what: whatConfig, path: path, shown: path, parse: parse}}
+	if optional {
+		f.absent = &catalog.Config{}
+	}
+	return f
 }
 
 const whatConfig = "server configuration"
@@ -40,6 +45,10 @@ func parseConfig(text []byte, known []string) (*catalog.Config, error) {
 			return isString(info, "name") && isString(info, "version")
 		})},
 		{"capabilities", "an object", into(new(map[string]json.RawMessage), nil)},
+		{"environment", `"inherit", "minimal" or an array of names of variables`, func(raw json.RawMessage) (ok bool) {
+			c.Environment, ok = readEnvironment(raw)
+			return ok
+		}},
 		{"protocolVersion", fmt.Sprintf("one of %q", known), into(&c.ProtocolVersion, func(v string) bool { return slices.Contains(known, v) })},
 	}, ownMembers(&c, known)...))
 	if len(problems) > 0 {

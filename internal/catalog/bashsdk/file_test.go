@@ -51,8 +51,8 @@ func TestAFileThatCannotBeUsedIsNamedWithTheReason(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "sub", "file")
 			must(t, os.Mkdir(filepath.Dir(path), 0o700))
 			tt.make(t, path)
-			requireReason(t, path, "tools list", tt.want, func() error { _, err := NewToolsFile(path).Read(); return err })
-			requireReason(t, path, "server configuration", tt.want, func() error { _, err := NewConfigFile(path, revisions).Read(); return err })
+			requireReason(t, path, "tools list", tt.want, func() error { _, err := NewToolsFile(path, false).Read(); return err })
+			requireReason(t, path, "server configuration", tt.want, func() error { _, err := NewConfigFile(path, revisions, false).Read(); return err })
 		})
 	}
 }
@@ -83,7 +83,7 @@ func must(t *testing.T, err error) {
 
 func TestAFileIsParsedAgainOnlyWhenItsBytesHaveChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tools.json")
-	f := NewToolsFile(path)
+	f := NewToolsFile(path, false)
 	writeFile(t, path, `{"tools":[{"name":"a"}]}`)
 	// A change of this very moment is not trusted yet.
 	var first *catalog.Tools

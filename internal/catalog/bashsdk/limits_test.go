@@ -29,7 +29,7 @@ func TestLimitsOfATool(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.members, func(t *testing.T) {
-			list, err := parseTools([]byte(`{"tools":[{"name":"x","inputSchema":{"type":"object"}` + tt.members + `}]}`))
+			list, err := parseTools([]byte(`{"tools":[{"name":"x","inputSchema":{"type":"object"}`+tt.members+`}]}`), "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,9 +15,16 @@ import (
 // A ToolsFile is a list of tools: {"tools":[…]}.
 type ToolsFile struct{ file[*catalog.Tools] }
 
-// NewToolsFile names the list; it is not read yet.
-func NewToolsFile(path string) *ToolsFile {
-	return &ToolsFile{file[*catalog.Tools]{what: whatTools, path: path, shown: path, parse: parseTools}}
+// NewToolsFile names the list; it is not read yet. Where it is optional and there
+// is no such file, nothing is declared. Programs that the list names are looked
+// for in its folder.
+func NewToolsFile(path string, optional bool) *ToolsFile {
+	parse := func(text []byte) (*catalog.Tools, error) { return parseTools(text, filepath.Dir(path)) }
+	f := &ToolsFile{file[*catalog.Tools]{what: whatTools, path: path, shown: path, parse: parse}}
+	if optional {
+		f.absent = catalog.NewTools(nil, nil, nil)
+	}
+	return f
 }
 
 const whatTools = "tools list"
@@ -24,7 +32,7 @@ const whatTools = "tools list"
 // Read returns the tools the file declares now. An error is a [*catalog.FileError].
 func (f *ToolsFile) Read() (*catalog.Tools, error) { return f.read() }
 
-func parseTools(text []byte) (*catalog.Tools, error) {
+func parseTools(text []byte, folder string) (*catalog.Tools, error) {
 	// Maps throughout: the fields of a Go struct match keys in any case.
 	var list map[string]json.RawMessage
 	if err := json.Unmarshal(text, &list); err != nil {
@@ -38,7 +46,8 @@ func parseTools(text []byte) (*catalog.Tools, error) {
 	if tools[0] != '[' || json.Unmarshal(tools, &entries) != nil {
 		return nil, errors.New(`the value of "tools" is not an array`)
 	}
-	return collect(entries, parseTool, "it is not served"), nil
+	parse := func(entry json.RawMessage) (*catalog.Tool, string) { return ParseTool(entry, folder) }
+	return collect(entries, parse, "it is not served"), nil
 }
 
 // collect turns entries into tools. What is of no use becomes a problem to
@@ -78,7 +87,9 @@ func unique(tools []*catalog.Tool, count map[string]int, consequence string) (on
 	return once, twice, problems
 }
 
-func parseTool(entry json.RawMessage) (tool *catalog.Tool, problem string) {
+// ParseTool reads an entry of the list. problem tells what in it is of no use, ""
+// for nothing; tool is nil where that is all of it. folder is that of the list.
+func ParseTool(entry json.RawMessage, folder string) (tool *catalog.Tool, problem string) {
 	var fields map[string]json.RawMessage
 	if entry[0] != '{' || json.Unmarshal(entry, &fields) != nil {
 		return nil, "is not a JSON object; it is not served"
@@ -99,6 +110,9 @@ func parseTool(entry json.RawMessage) (tool *catalog.Tool, problem string) {
 	}
 	if schema := fields["inputSchema"]; schema != nil && string(schema) != "null" {
 		tool.InputSchema = schema
+	}
+	if entry, problem = readProgram(tool, entry, fields, folder); problem != "" {
+		return nil, fmt.Sprintf("(%s) %s; it is not served", name, problem)
 	}
 	tool.Entry, problem = listing(entry, tool.InputSchema)
 	problem = together(problem, readOutputSchema(tool, fields["outputSchema"]), readRequires(tool, fields), readLimits(tool, fields))

@@ -21,7 +21,7 @@ func TestToolsAreListedInTheAuthorsOrderAndBytes(t *testing.T) {
   ],
   "more": null
 }`
-	tools, err := parseTools([]byte(text))
+	tools, err := parseTools([]byte(text), "")
 	if err != nil || len(tools.Problems) > 0 || len(tools.List) != 2 {
 		t.Fatalf("%v, %+v", err, tools)
 	}
@@ -83,7 +83,7 @@ func TestEveryProblemOfAToolsListIsTold(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tools, err := parseTools([]byte(`{"tools":[` + tt.entries + `]}`))
+			tools, err := parseTools([]byte(`{"tools":[`+tt.entries+`]}`), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +109,7 @@ func TestAListThatIsNoneIsAnError(t *testing.T) {
 		`{"tools":{}}`: `the value of "tools" is not an array`, `{"tools":5}`: `the value of "tools" is not an array`, `{"tools":"[]"}`: `the value of "tools" is not an array`,
 		`{}`: "", `{"tools":null}`: "", `{"tools":[]}`: "", `{"Tools":5}`: "",
 	} {
-		tools, err := parseTools([]byte(text))
+		tools, err := parseTools([]byte(text), "")
 		if want == "" && (err != nil || len(tools.List)+len(tools.Problems) > 0) || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%s: %v, %+v", text, err, tools)
 		}
@@ -134,7 +134,7 @@ func TestListingShowsASchemaThatClientsAccept(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tools, err := parseTools([]byte(`{"tools":[` + tt.entry + `]}`))
+			tools, err := parseTools([]byte(`{"tools":[`+tt.entry+`]}`), "")
 			if err != nil || len(tools.List) != 1 {
 				t.Fatalf("%v, %+v", err, tools)
 			}
@@ -146,7 +146,7 @@ func TestListingShowsASchemaThatClientsAccept(t *testing.T) {
 }
 
 func TestATypeOfResultsThatClientsDoNotHaveCanBeLeftOut(t *testing.T) {
-	tools, err := parseTools([]byte(`{"tools":[{"\u006eame":"x","outputSchema":{"a":1.50},"inputSchema":{"b":1.50},"z":"\u00e9"}]}`))
+	tools, err := parseTools([]byte(`{"tools":[{"\u006eame":"x","outputSchema":{"a":1.50},"inputSchema":{"b":1.50},"z":"\u00e9"}]}`), "")
 	if err != nil || len(tools.List) != 1 {
 		t.Fatalf("%v, %+v", err, tools)
 	}
@@ -167,7 +167,7 @@ func TestOfTwoSchemasClientsSeeOneTheyAccept(t *testing.T) {
 		`{"name":"x","inputSchema":5,"inputSchema":{"properties":{}}}`,
 		`{"name":"x","inputSchema":{"type":"object"},"inputSchema":null}`,
 	} {
-		tools, err := parseTools([]byte(`{"tools":[` + entry + `]}`))
+		tools, err := parseTools([]byte(`{"tools":[`+entry+`]}`), "")
 		if err != nil || len(tools.List) != 1 {
 			t.Fatalf("%v, %+v", err, tools)
 		}
@@ -204,7 +204,7 @@ func FuzzTools(f *testing.F) {
 		if checkObject(text) != nil {
 			return
 		}
-		tools, err := parseTools(text)
+		tools, err := parseTools(text, "")
 		if err != nil {
 			return
 		}

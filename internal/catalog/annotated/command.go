@@ -1,0 +1,187 @@
+package annotated
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/conch-mcp/conch/internal/invocation"
+	"github.com/conch-mcp/conch/internal/tags"
+)
+
+// A command runs a tool that a script describes in tags. It implements
+// [catalog.Engine].
+type command struct {
+	tags.Command
+	base     invocation.Invocation // what is the same for all calls
+	standard map[string]standard
+	lacking  func() []string
+}
+
+// Missing implements [catalog.Engine].
+func (c *command) Missing() []string { return c.lacking() }
+
+// Invocation implements [catalog.Engine].
+func (c *command) Invocation(arguments json.RawMessage) (*invocation.Invocation, error) {
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(arguments, &given); err != nil {
+		return nil, fmt.Errorf("read the arguments: %w", err)
+	}
+	v := c.base
+	v.Computed = slices.Clone(v.Computed)
+	places := map[string][]string{}
+	for _, p := range c.Params {
+		values := valuesOf(p, given[p.Property])
+		if len(given[p.Property]) == 0 {
+			s := c.standard[p.Property]
+			if s.err != nil {
+				return nil, s.err
+			}
+			values = s.values
+		}
+		set(&v, p, values)
+		if p.Kind == tags.Argument {
+			places[p.Property] = values
+		}
+	}
+	v.Words = c.words(places)
+	return &v, nil
+}
+
+// words are what the function is called with: the values of its arguments in their
+// places. One that is not given has an empty text before one that is.
+func (c *command) words(values map[string][]string) (words []string) {
+	skipped := 0
+	for _, p := range c.Params {
+		switch {
+		case p.Kind != tags.Argument:
+		case len(values[p.Property]) == 0:
+			skipped++
+		default:
+			words = append(words, make([]string, skipped)...)
+			words = append(words, values[p.Property]...)
+			skipped = 0
+		}
+	}
+	return words
+}
+
+// set has a parameter be there for the call, or not.
+func set(v *invocation.Invocation, p tags.Param, values []string) {
+	kind := kinds[p.Form()]
+	if len(values) == 0 {
+		v.Unset = append(slices.Clip(v.Unset), p.Variable)
+		if p.DefaultFunction != "" {
+			what := invocation.Value
+			if kind == invocation.List {
+				what = invocation.FirstOfList
+			}
+			v.Computed = append(v.Computed, invocation.Computed{Variable: p.Variable, Label: p.Property, Function: p.DefaultFunction, What: what})
+		}
+	} else {
+		v.Variables = append(slices.Clip(v.Variables), invocation.Variable{Name: p.Variable, Kind: kind, Values: values})
+	}
+	if p.ChoicesFunction != "" && p.Validated {
+		v.Computed = append(v.Computed, invocation.Computed{Variable: p.Variable, Label: p.Property, Function: p.ChoicesFunction, What: invocation.Choices})
+	}
+}
+
+var kinds = map[tags.Form]invocation.Kind{tags.List: invocation.List, tags.Pairs: invocation.Pairs}
+
+// valuesOf are the values that a parameter has in Bash, none where it is not set.
+func valuesOf(p tags.Param, value json.RawMessage) []string {
+	if len(value) == 0 || value[0] == 'n' {
+		return nil
+	}
+	switch p.Form() {
+	case tags.Set:
+		if string(value) != "true" {
+			return nil
+		}
+		return []string{"1"}
+	case tags.Count:
+		if n := textOf(p, value); n != "0" {
+			return []string{n}
+		}
+		return nil
+	case tags.Pairs:
+		return pairsOf(p, value)
+	case tags.List:
+		return flat(p, value)
+	}
+	return []string{textOf(p, value)}
+}
+
+// pairsOf are keys and values in turn, the keys in order.
+func pairsOf(p tags.Param, value json.RawMessage) (texts []string) {
+	var pairs map[string]json.RawMessage
+	if json.Unmarshal(value, &pairs) != nil {
+		return nil
+	}
+	for _, key := range sorted(pairs) {
+		texts = append(texts, key, textOf(p, pairs[key]))
+	}
+	return texts
+}
+
+func sorted(pairs map[string]json.RawMessage) []string {
+	var keys []string
+	for key := range pairs {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// flat are the elements of an array, and of arrays in it: in Bash an option that is
+// given twice with two values each is one array of four.
+func flat(p tags.Param, value json.RawMessage) (texts []string) {
+	var items []json.RawMessage
+	if value[0] != '[' || json.Unmarshal(value, &items) != nil {
+		return []string{textOf(p, value)}
+	}
+	for _, item := range items {
+		if item[0] == '[' && !isJSON(p) {
+			texts = append(texts, flat(p, item)...)
+			continue
+		}
+		texts = append(texts, textOf(p, item))
+	}
+	return texts
+}
+
+// isJSON reports whether the values of a parameter may be arrays themselves.
+func isJSON(p tags.Param) bool {
+	return slices.ContainsFunc(p.Notations, func(n tags.Notation) bool { return n.Type() == tags.JSON })
+}
+
+// textOf is what Bash has of one value. An integer is one for Bash's arithmetic,
+// too: 2.0 and 2e3 are integers in JSON.
+func textOf(p tags.Param, value json.RawMessage) string {
+	text := invocation.TextOf(value)
+	if value[0] == '"' || !strings.ContainsAny(text, ".eE") || !wantsInteger(p) {
+		return text
+	}
+	return wholeNumber(text)
+}
+
+func wantsInteger(p tags.Param) bool {
+	return p.Form() == tags.Count || slices.ContainsFunc(p.Notations, func(n tags.Notation) bool { return n.Type() == tags.Integer })
+}
+
+// longestInteger bounds how many digits an exponent may stand for.
+const longestInteger = 1000
+
+func wholeNumber(text string) string {
+	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")
+	if len(strings.TrimLeft(exponent, "+-0")) > 3 {
+		return text
+	}
+	r, ok := new(big.Rat).SetString(text)
+	if !ok || !r.IsInt() || len(text) > longestInteger {
+		return text
+	}
+	return r.Num().String()
+}

@@ -1,0 +1,265 @@
+package annotated
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/conch-mcp/conch/internal/catalog"
+	"github.com/conch-mcp/conch/internal/tags"
+)
+
+// A Folder is a server whose tools are files: scripts and programs that say in
+// tags what they are. Files below its folders are none of it, nor is what has no
+// tags or a name that begins with a dot. It is read again when it has changed.
+type Folder struct {
+	path string // absolute
+	env  Environment
+
+	mu     sync.Mutex
+	seen   []seenFile
+	read   *reading
+	merged merged
+}
+
+// A seenFile is a file as it was when it was read.
+type seenFile struct {
+	name string
+	stat unix.Stat_t
+}
+
+// reading is what the files say.
+type reading struct {
+	tools    []*catalog.Tool
+	problems []string
+	faults   error
+}
+
+// NewFolder names a folder; it is not read yet.
+func NewFolder(path string, env Environment) (*Folder, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("find %s: %w", path, err)
+	}
+	return &Folder{path: absolute, env: env}, nil
+}
+
+// Check tells what is wrong with the files as they are now, and whether there are
+// any.
+func (f *Folder) Check() error {
+	r, err := f.now()
+	switch {
+	case err != nil:
+		return err
+	case r.faults != nil:
+		return r.faults
+	case len(r.tools) == 0 && len(r.problems) == 0 && !isFile(filepath.Join(f.path, "tools.json")):
+		return fmt.Errorf("no file in %s has a tag that says what it is, such as # @describe, and there is no tools.json", f.path)
+	}
+	return nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Tools are those of the files as they are now, and of the list beside them. A file
+// with a fault has none.
+func (f *Folder) Tools(list *catalog.Tools) (*catalog.Tools, error) {
+	r, err := f.now()
+	if err != nil {
+		return nil, &catalog.FileError{What: "folder of tools", Path: f.path, Reason: err.Error(), NotFound: errors.Is(err, os.ErrNotExist)}
+	}
+	return f.merged.with(list, r, func() ([]*catalog.Tool, []string) { return r.tools, r.problems }), nil
+}
+
+// Files are the folder and those that it has, by their paths.
+func (f *Folder) Files() (paths []string) {
+	paths = []string{f.path}
+	names, _ := f.list()
+	for _, name := range names {
+		paths = append(paths, filepath.Join(f.path, name))
+	}
+	return paths
+}
+
+// list are the names of the files that may be tools.
+func (f *Folder) list() (names []string, err error) {
+	entries, err := os.ReadDir(f.path)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") || strings.HasSuffix(e.Name(), "~") || e.IsDir() {
+			continue
+		}
+		names = append(names, e.Name())
+	}
+	return names, nil
+}
+
+// now reads the folder, unless nothing has changed.
+func (f *Folder) now() (*reading, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	names, err := f.list()
+	if err != nil {
+		return nil, err
+	}
+	seen := f.look(names)
+	if f.read != nil && slices.EqualFunc(seen, f.seen, isSame) {
+		return f.read, nil
+	}
+	f.seen, f.read = seen, f.readAll(seen)
+	return f.read, nil
+}
+
+// look finds how the files are.
+func (f *Folder) look(names []string) (seen []seenFile) {
+	for _, name := range names {
+		s := seenFile{name: name}
+		if unix.Stat(filepath.Join(f.path, name), &s.stat) == nil && s.stat.Mode&unix.S_IFMT == unix.S_IFREG {
+			seen = append(seen, s)
+		}
+	}
+	return seen
+}
+
+func isSame(a, b seenFile) bool {
+	return a.name == b.name && a.stat.Dev == b.stat.Dev && a.stat.Ino == b.stat.Ino && a.stat.Size == b.stat.Size &&
+		a.stat.Mode == b.stat.Mode && a.stat.Mtim == b.stat.Mtim && a.stat.Ctim == b.stat.Ctim
+}
+
+// readAll reads the files. Of two tools with one name neither is served.
+func (f *Folder) readAll(files []seenFile) *reading {
+	r := &reading{}
+	from := map[string]string{}
+	for _, file := range files {
+		tools, problems, err := f.readFile(file)
+		if err != nil {
+			r.faults = errors.Join(r.faults, err)
+			r.problems = append(r.problems, strings.ReplaceAll(err.Error(), "\n", "; ")+"; its tools are not served")
+		}
+		r.problems = append(r.problems, problems...)
+		for _, tool := range tools {
+			if other, twice := from[tool.Name]; twice {
+				r.faults = errors.Join(r.faults, fmt.Errorf("%s and %s both have a tool %s; give one of them another name", other, file.name, tool.Name))
+				r.problems = append(r.problems, fmt.Sprintf("%s and %s both have a tool %s; it is not served", other, file.name, tool.Name))
+				r.tools = slices.DeleteFunc(r.tools, func(t *catalog.Tool) bool { return t.Name == tool.Name })
+				continue
+			}
+			from[tool.Name] = file.name
+			r.tools = append(r.tools, tool)
+		}
+	}
+	return r
+}
+
+// maxScript bounds a file with tags.
+const maxScript = 4 << 20
+
+// readFile reads one of the files. One that is neither a script nor a program with
+// tags has nothing.
+func (f *Folder) readFile(file seenFile) (tools []*catalog.Tool, problems []string, err error) {
+	path := filepath.Join(f.path, file.name)
+	if file.stat.Size > maxScript {
+		return nil, nil, nil
+	}
+	text, err := readBounded(path)
+	if err != nil {
+		return nil, []string{fmt.Sprintf("cannot read %s: %v; it is not served", path, err)}, nil
+	}
+	language := languageOf(file.name, text)
+	if language == bash && Is(text, false) {
+		return f.readScript(path, text)
+	}
+	if sign := signs[language]; language != bash && sign != "" {
+		if comments := tags.Comments(text, sign); Is(comments, false) {
+			return f.readProgram(path, comments, file.stat.Mode&0o111 != 0)
+		}
+	}
+	return nil, nil, nil
+}
+
+func readBounded(path string) ([]byte, error) {
+	// Without O_NONBLOCK the open of a FIFO would wait for a writer.
+	in, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		var pathErr *os.PathError
+		if errors.As(err, &pathErr) {
+			err = pathErr.Err
+		}
+		return nil, err
+	}
+	defer in.Close()
+	return io.ReadAll(io.LimitReader(in, maxScript))
+}
+
+func (f *Folder) readScript(path string, text []byte) ([]*catalog.Tool, []string, error) {
+	s, err := Read(path, text)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Apart()
+	s.In(f.env)
+	tools, problems := s.own()
+	return tools, append(problems, unserved(path, s.tags)...), nil
+}
+
+// unserved tells of a script with tags that has no tool.
+func unserved(path string, s *tags.Script) []string {
+	if len(s.Commands) > 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s has tags, and no command that could be a tool", path)}
+}
+
+// A language is what a file is written in, as far as it matters here.
+type language int
+
+const (
+	unknown language = iota
+	bash
+	hashes  // whose comments begin with #
+	slashes // with //
+	dashes  // with --
+)
+
+var signs = map[language]string{hashes: "#", slashes: "//", dashes: "--"}
+
+var (
+	firstLine    = regexp.MustCompile(`^#! *(?:\S*/env +(?:-\S+ +)*)?(\S+)`)
+	interpreters = map[string]language{"bash": bash, "sh": bash, "dash": bash, "conch": bash, "node": slashes, "deno": slashes, "bun": slashes, "lua": dashes, "luajit": dashes, "runghc": dashes, "runhaskell": dashes}
+	extensions   = map[string]language{
+		".sh": bash, ".bash": bash, ".js": slashes, ".mjs": slashes, ".cjs": slashes, ".ts": slashes, ".go": slashes, ".php": slashes, ".swift": slashes, ".rs": slashes, ".kts": slashes,
+		".lua": dashes, ".hs": dashes, ".sql": dashes,
+	}
+)
+
+// languageOf goes by the first line, and by the name where that says nothing. What
+// has another interpreter has comments of the kind that nearly all have.
+func languageOf(name string, text []byte) language {
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	extension := extensions[strings.ToLower(filepath.Ext(name))]
+	found := firstLine.FindSubmatch(first)
+	if found == nil {
+		return extension
+	}
+	if known := interpreters[filepath.Base(string(found[1]))]; known != unknown {
+		return known
+	}
+	if extension != unknown && extension != bash {
+		return extension
+	}
+	return hashes
+}

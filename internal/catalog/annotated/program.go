@@ -1,0 +1,110 @@
+package annotated
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/conch-mcp/conch/internal/catalog"
+	"github.com/conch-mcp/conch/internal/catalog/program"
+	"github.com/conch-mcp/conch/internal/invocation"
+	"github.com/conch-mcp/conch/internal/tags"
+)
+
+// readProgram reads the tags of a program, which is one tool with the file's name.
+func (f *Folder) readProgram(path string, comments []byte, isExecutable bool) ([]*catalog.Tool, []string, error) {
+	s, err := Read(path, comments)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !isExecutable:
+		return nil, []string{fmt.Sprintf("%s has tags, and is not executable; it is not served (chmod +x)", path)}, nil
+	case tags.Mentions(comments, "cmd"):
+		return nil, nil, fmt.Errorf("%s has a @cmd, which stands above a function of Bash; a program is one tool, whose tags are @describe, @option and the like", path)
+	}
+	s.In(f.env)
+	var tools []*catalog.Tool
+	var problems []string
+	for _, c := range s.tags.Commands {
+		engine, problem := s.program(c)
+		if problem == "" {
+			var tool *catalog.Tool
+			if tool, problem = s.tool(c, engine); tool != nil {
+				tools = append(tools, tool)
+			}
+		}
+		if problem != "" {
+			problems = append(problems, fmt.Sprintf("%s:%d: %s", path, c.Line, problem))
+		}
+	}
+	return tools, append(problems, unserved(path, s.tags)...), nil
+}
+
+// program is what runs a program with tags. A function that computes something
+// would be Bash's.
+func (s *Script) program(c tags.Command) (p *program.Program, problem string) {
+	p = &program.Program{Words: []string{s.path}, Needs: needsOf(c), Defaults: append(s.dotenv, defaultsOf(c)...), Computed: computedOf(c)}
+	p.Lacking = func() []string { return s.env.lacking(p.Needs) }
+	for _, param := range c.Params {
+		if value, err := s.standardJSON(param); value != nil || err != nil {
+			p.Standard = append(p.Standard, program.Argument{Name: param.Property, Value: value, Err: err})
+		}
+	}
+	for _, other := range c.Meta.Other {
+		if other.Name != "environment" {
+			continue
+		}
+		var ok bool
+		if p.Environment, ok = invocation.ParseEnvironment(strings.Fields(other.Value)); !ok {
+			return nil, fmt.Sprintf("@meta environment has %.40q, which is neither inherit nor minimal nor names of variables; it is not served", other.Value)
+		}
+	}
+	return p, ""
+}
+
+// standardJSON is what a parameter has that a call does not give, as JSON; nil for
+// nothing.
+func (s *Script) standardJSON(p tags.Param) (json.RawMessage, error) {
+	if text, ok := s.env.bound(p); ok {
+		values, err := fromEnvironment(p, text)
+		if err != nil || len(values) == 0 {
+			return nil, err
+		}
+		return literals(p, values)
+	}
+	one := tags.Command{Params: []tags.Param{p}}
+	text, err := one.InputSchema()
+	if err != nil {
+		return nil, err
+	}
+	var schema struct {
+		Properties map[string]struct{ Default json.RawMessage }
+	}
+	_ = json.Unmarshal(text, &schema)
+	return schema.Properties[p.Property].Default, nil
+}
+
+// literals are values from the environment as JSON.
+func literals(p tags.Param, values []string) (json.RawMessage, error) {
+	if p.Form() == tags.Set {
+		return json.RawMessage("true"), nil
+	}
+	var list []json.RawMessage
+	for i, value := range values {
+		notation := tags.Notation{}
+		if p.Form() == tags.Count {
+			notation.Name = "INT"
+		} else if len(p.Notations) > 0 {
+			notation = p.Notations[min(i, len(p.Notations)-1)]
+		}
+		literal, err := notation.Literal(value)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, literal)
+	}
+	if p.Form() != tags.List {
+		return list[0], nil
+	}
+	return json.Marshal(list)
+}
