@@ -47,10 +47,10 @@ read_file() {
 }
 
 # @cmd Find the lines of text files that have a text in them
-# @option --text! <TEXT>      The text, as it is
-# @option --path <DIR>        The folder to look in, and below; it may be left out where there is one root
+# @option --text! <TEXT>        The text, as it is
+# @option --path <DIR>          The folder to look in, and below; it may be left out where there is one root
 # @option --name='*' <PATTERN>  Only files whose names match, such as *.md
-# @flag --ignore-case         Take small and capital letters for the same
+# @flag --ignore-case           Take small and capital letters for the same
 # @schema text { "type": "string", "minLength": 1 }
 # @meta timeout 60
 search_files() {
