@@ -80,3 +80,19 @@ func TestARepositoryBeyondTheRoots(t *testing.T) {
 		t.Errorf("no repository: failed: %v, %s", failed, said)
 	}
 }
+
+func TestOfAHugeCommitTheBeginningIsShown(t *testing.T) {
+	w := newWorkplace(t)
+	w.do("", `
+		set -e
+		conch new --template git mine
+		git init -q huge
+		cd huge
+		yes 'a line' | head -n 100000 >file
+		git add file
+		git -c user.name=Ada -c user.email=a@b commit -q -m Huge`)
+	said := w.do("", "conch call --roots \"$PWD/huge\" mine/server.sh git_show")
+	if !strings.Contains(said, "Author: Ada") || !strings.HasSuffix(said, "\n[there is more; ask for less of it, such as one path]\n") || len(said) > 70000 {
+		t.Errorf("%d bytes, which begin with %.200q", len(said), said)
+	}
+}

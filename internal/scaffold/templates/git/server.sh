@@ -15,9 +15,19 @@
 # How much of what git says is shown, in bytes.
 max_bytes=60000
 
-# Nothing is fetched, asked or written. What git should read is in no variable.
-export GIT_ALLOW_PROTOCOL=none GIT_TERMINAL_PROMPT=0 GIT_OPTIONAL_LOCKS=0
+# Nothing is fetched, asked or written, and paths are no patterns.
+export GIT_ALLOW_PROTOCOL=none GIT_TERMINAL_PROMPT=0 GIT_OPTIONAL_LOCKS=0 GIT_LITERAL_PATHSPECS=1
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE CDPATH
+
+# These count more than what a repository's configuration says, and so do the options.
+export GIT_CONFIG_COUNT=3
+export GIT_CONFIG_KEY_0=core.fsmonitor GIT_CONFIG_VALUE_0=false
+export GIT_CONFIG_KEY_1=log.showSignature GIT_CONFIG_VALUE_1=false
+export GIT_CONFIG_KEY_2=color.ui GIT_CONFIG_VALUE_2=false
+harmless=(--no-ext-diff --no-textconv --submodule=short)
+
+# A tool fails where git does, whatever is made of what it says.
+set -o pipefail
 
 # @cmd List commits, the newest first
 # @option --rev=HEAD <REV>  Where to begin: a branch, a tag or a hash
@@ -28,7 +38,7 @@ git_log() {
   local commit
   enter_repository || return
   commit=$(commit_of "$argc_rev") || return
-  show log --max-count="$argc_count" --format='%h %as %an: %s' "$commit" -- ${argc_path:+"$argc_path"}
+  git log --max-count="$argc_count" --format='%h %as %an: %s' "$commit" -- ${argc_path:+"$argc_path"} | shorten
 }
 
 # @cmd Show a commit: its author, its message, and what it changed
@@ -38,7 +48,7 @@ git_show() {
   local commit
   enter_repository || return
   commit=$(commit_of "$argc_rev") || return
-  show show --stat --patch --submodule=short "$commit" -- ${argc_path:+"$argc_path"}
+  git show --stat --patch "${harmless[@]}" "$commit" -- ${argc_path:+"$argc_path"} | shorten
 }
 
 # @cmd Show what differs between two commits
@@ -50,7 +60,7 @@ git_diff() {
   enter_repository || return
   from=$(commit_of "$argc_from") || return
   to=$(commit_of "$argc_to") || return
-  show diff --submodule=short "$from" "$to" -- ${argc_path:+"$argc_path"}
+  git diff "${harmless[@]}" "$from" "$to" -- ${argc_path:+"$argc_path"} | shorten
 }
 
 # @cmd Find the lines of a commit's files that have a text in them
@@ -61,7 +71,8 @@ git_grep() {
   local commit
   enter_repository || return
   commit=$(commit_of "$argc_rev") || return
-  show grep --line-number -I --fixed-strings --no-recurse-submodules -e "$argc_text" "$commit" -- ${argc_path:+"$argc_path"} && return
+  git grep --line-number -I --fixed-strings --no-recurse-submodules \
+    -e "$argc_text" "$commit" -- ${argc_path:+"$argc_path"} | shorten && return
   # So git says that there is none.
   (($? == 1)) && echo 'No line has that text in it.'
 }
@@ -72,7 +83,7 @@ enter_repository() {
   local repo places place
   repo=$(mcp_require_path repo --default-to-single-root) || exit
   cd -- "$repo" || return
-  places=$(safe_git rev-parse --path-format=absolute --show-toplevel --git-common-dir) || return
+  places=$(git rev-parse --path-format=absolute --show-toplevel --git-common-dir) || return
   while IFS= read -r place; do
     mcp_roots_contains "$place" || {
       echo "The repository of $repo goes beyond the roots: $place is in none of them."
@@ -83,29 +94,18 @@ enter_repository() {
 
 # Prints the hash of the commit that $1 stands for, which can be no option.
 commit_of() {
-  safe_git rev-parse --verify --quiet --end-of-options "$1^{commit}" || {
+  git rev-parse --verify --quiet --end-of-options "$1^{commit}" || {
     echo "There is no commit $1; git_log lists some." >&2
     return 1
   }
 }
 
-# Prints the beginning of what git says to a command.
-show() {
-  local command=$1 said=$MCP_CALL_TMPDIR/said status plain=()
-  shift
-  [[ $command == grep ]] || plain=(--no-ext-diff --no-textconv)
-  safe_git "$command" --no-color ${plain[@]+"${plain[@]}"} "$@" | head -c "$((max_bytes + 1))" >"$said"
-  status=${PIPESTATUS[0]}
+# Prints the beginning of what it reads.
+shorten() {
+  local said=$MCP_CALL_TMPDIR/said
+  head -c "$((max_bytes + 1))" >"$said"
+  # Whoever writes would take an early end for a failure.
+  cat >/dev/null
   head -c "$max_bytes" "$said"
-  (($(wc -c <"$said") <= max_bytes)) || {
-    printf '\n[there is more; ask for less of it, such as one path]\n'
-    return 0
-  }
-  return "$status"
-}
-
-# Has git run no program that a configuration names, and take paths as they are written.
-safe_git() {
-  git --no-pager --literal-pathspecs -c core.fsmonitor=false -c core.hooksPath=/dev/null \
-    -c diff.external= -c log.showSignature=false "$@"
+  (($(wc -c <"$said") <= max_bytes)) || printf '\n[there is more; ask for less of it, such as one path]\n'
 }
