@@ -27,7 +27,7 @@ RACE = $$([ "$$(go env CGO_ENABLED)" = 1 ] && command -v "$$(go env CC | cut -d'
 WITH_NPM  := test/clients test/bash-mcp-sdk test/conformance
 INSTALLED := $(WITH_NPM:%=%/node_modules/.package-lock.json)
 
-.PHONY: build build-all demo test test-deps busybox curl git nginx haproxy shellcheck check lint bench fuzz clean help
+.PHONY: build build-all demo test test-deps busybox curl git nginx haproxy shellcheck check lint reference bench fuzz clean help
 
 build: ## build bin/conch, static
 	$(GO_BUILD) -o bin/conch ./cmd/conch
@@ -39,8 +39,8 @@ $(PLATFORMS:%=dist/conch-%): dist/conch-%:
 	GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) $(GO_BUILD) -o $@ ./cmd/conch
 
 demo: build ## build, then call tools of the examples, over stdio and HTTP
-	bin/conch tools examples/greet/server.sh
-	bin/conch call examples/greet/server.sh greet name=World
+	bin/conch tools examples/logs/server.sh
+	bin/conch call examples/logs/server.sh search file=app.log text=ERROR
 	bin/conch call examples/movies/server.sh get_movies genre=comedy
 	CONCH_BIN=bin/conch examples/http-demo.sh
 
@@ -90,6 +90,9 @@ install = { \
 	fi; }
 
 # make hands PEER='command' and other variables of its command line on.
+reference: ## write docs/reference anew from the code
+	go generate ./internal/reference
+
 bench: build ## measure; PEER='command' measures another server beside
 	go run ./bench
 

@@ -39,6 +39,7 @@ func (f *serverFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.bash, "bash", "bash", "the bash to run scripts with")
 	f.concurrency = defaultConcurrency()
 	flags.Var(&f.concurrency, "concurrency", "how many calls may run at once; others wait")
+	annotate(flags, "concurrency", FlagDefault, "2 × CPUs, at least 4")
 	flags.Var(&f.timeout, "timeout", "how long a call may take, such as 30s; 0s means as long as it likes")
 	f.maxOutput = 10 << 20
 	flags.Var(&f.maxOutput, "max-output", "how much a call may print")

@@ -22,6 +22,7 @@ func newServe() *cobra.Command {
 	var network httpFlags
 	http := pflag.NewFlagSet("http", pflag.ContinueOnError)
 	network.register(http)
+	http.VisitAll(func(f *pflag.Flag) { annotate(http, f.Name, FlagGroup, "Of HTTP, with `--http`") })
 	cmd := &cobra.Command{
 		Use:   "serve [flags] SCRIPT [[--] ARG...]",
 		Short: "Serve a script's functions on standard input and output, or over HTTP",

@@ -92,6 +92,7 @@ func (f *testFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.cases, "cases", nil, "a `file` of cases, in place of those beside SCRIPT; may be given more than once")
 	flags.Var(&f.jobs, "jobs", "how many cases run at once")
+	annotate(flags, "jobs", FlagDefault, "as many as there are CPUs")
 	flags.StringVar(&f.format, "format", "text", "how to report: text, tap or junit")
 	flags.StringVar(&f.filter, "filter", "", "run only cases whose name matches this `regexp`")
 	flags.BoolVar(&f.list, "list", false, "list the cases and run none")

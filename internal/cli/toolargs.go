@@ -170,6 +170,9 @@ func newArgsInt() *cobra.Command {
 	cmd.Flags().Int64Var(&least, "min", math.MinInt64, "the least it may be")
 	cmd.Flags().Int64Var(&most, "max", math.MaxInt64, "the most it may be")
 	cmd.Flags().Int64Var(&standard, "default", 0, "what it is where it is not given")
+	for _, name := range []string{"min", "max", "default"} {
+		annotate(cmd.Flags(), name, FlagDefault, "none")
+	}
 	return cmd
 }
 

@@ -5,11 +5,16 @@
 #
 # shellcheck disable=SC2154 # _conch_binary
 
-# --- Again ------------------------------------------------------------------
+# --- Trying again -----------------------------------------------------------
 
-# mcp_with_retry ATTEMPTS DELAY [--] COMMAND… runs a command until it succeeds, or
-# fails for good: statuses 1 and 2 do. It waits DELAY seconds and up to half as long
-# again, then twice as long each time, a minute at most.
+# mcp_with_retry ATTEMPTS DELAY [--] COMMAND…
+#
+# Runs a command until it succeeds, or fails for good: statuses 1 and 2 do. It waits
+# DELAY seconds and up to half as long again, then twice as long each time, a minute
+# at most.
+#
+# Status: the command's, of the last attempt. Status 1 with a line on standard error:
+# the function is used wrongly.
 mcp_with_retry() {
   builtin local _conch_attempts="${1-}" _conch_delay='' _conch_attempt=1 _conch_status
   if ! _conch_retry_check "$@"; then
@@ -57,23 +62,28 @@ _conch_milliseconds() {
   _conch_delay=$((10#0$_conch_whole * 1000 + 10#${_conch_part:0:3}))
 }
 
-# --- With progress ----------------------------------------------------------
+# --- Following commands that take long --------------------------------------
 
-# mcp_run_with_progress --pattern RE [OPTION…] -- COMMAND… runs a command, makes
-# progress of the lines on its standard error that RE matches, and ends with its
-# status. RE is an extended regular expression of POSIX, as [[ =~ ]] has it. Where
-# the command fails, the last of the other lines go to standard error: they say why.
+# mcp_run_with_progress --pattern RE [OPTION…] -- COMMAND…
 #
-#   --extract json|match1|ratio  progress and message are members of the line; the
-#                                first group is the progress; the first two are how
-#                                much is done, and of how much
-#   --total N            what the first group is a part of; a hundred
-#   --stdout FILE        where the command's standard output goes
-#   --stderr-file FILE   where the other lines go
-#   --quiet              do not log the other lines
-#   --progress-file FILE the lines are in FILE, which is looked at each --interval
-#                        seconds (0.2); standard error goes to --stderr-file
-#   --dry-run            say on standard error what the progress would be
+# Runs a command, and makes progress of the lines on its standard error that RE
+# matches. RE is an extended regular expression of POSIX, as [[ =~ ]] has it. The
+# other lines are logged at the level debug; where the command fails, the last of them
+# go to standard error: they say why.
+#
+#	--extract json        progress and message are members of the line; the default
+#	--extract match1      the first group is the progress
+#	--extract ratio       the first two groups are how much is done, and of how much
+#	--total N             what the first group is a part of; a hundred
+#	--stdout FILE         where the command's standard output goes
+#	--stderr-file FILE    where the other lines go
+#	--quiet               do not log the other lines
+#	--progress-file FILE  the lines are in FILE; standard error goes to --stderr-file
+#	--interval SECONDS    how often that file is looked at (0.2)
+#	--dry-run             say on standard error what the progress would be
+#
+# Status: the command's. Status 1 with a line on standard error: the function is used
+# wrongly.
 mcp_run_with_progress() {
   builtin local _conch_pattern='' _conch_extract=json _conch_total='' _conch_quiet='' _conch_dry=''
   builtin local _conch_stdout='' _conch_stderr='' _conch_file='' _conch_interval=0.2

@@ -396,3 +396,54 @@ _conch_enter() {
   _conch_look_for_roots
   _conch_choose_worker
 }
+
+# --- What a script defines --------------------------------------------------
+
+# A job names one of these, and the report has told which there are. As in
+# talk.bash, each comment is an entry of docs/reference/functions.md.
+
+# tool_NAME ARGUMENTS
+#
+# Runs a tool. ARGUMENTS is all of them as one line of JSON, in $1; each is also in
+# $arg_<name>. What it prints, on standard error too, is the result's text.
+#
+# Status 0 is a success, any other an error that the model reads.
+
+# mcp_before_tool_call TOOL ARGUMENTS
+#
+# Is asked before any tool runs, in the call's own shell, once the arguments have been
+# checked. TOOL is the tool's name without tool_.
+#
+# Status 0: the tool runs, and what the hook has printed is dropped. Any other, and an
+# exit of whatever status: it does not, and what the hook has printed is the error.
+
+# tool_NAME_cancel ARGUMENTS
+#
+# Runs when a call of tool_NAME is made to end before its time: by the client, by a
+# limit, or because the server ends; ARGUMENTS are empty then where a signal ends it.
+# It is a fork of the server's shell, has two seconds, and comes before SIGTERM.
+# $MCP_CALL_TMPDIR is the call's. Nobody sees what it prints.
+
+# resource_NAME
+#
+# Prints what is in the resource or resource template of the name; a member function
+# of its entry in resources.json names another. $arg_uri is the URI, and each variable
+# of a template is in $arg_<variable>.
+#
+# Status 3: there is nothing of that URI. Any other than 0 is an error of the protocol.
+
+# prompt_NAME
+#
+# Prints the text of the prompt of the name; a member function of its entry in
+# prompts.json names another. Its arguments are in $arg_<argument>.
+#
+# Any status but 0 is an error of the protocol.
+
+# complete_resource_NAME_VARIABLE
+# complete_prompt_NAME_ARGUMENT
+#
+# Prints what a variable of a resource template or an argument of a prompt may be, one
+# value a line, for what has been typed so far, in $arg_value.
+#
+# Status 1 is as good as 0, and 3 says that there is nothing; any other is an error of
+# the protocol.

@@ -7,6 +7,10 @@
 # separator, the last element of $MCP_CALL_TMPDIR, a kind, and JSON. Outside of a
 # call, in a test of the script's own say, what is said goes nowhere.
 
+# A comment that begins with how a function is called is its entry in
+# docs/reference/functions.md, in the syntax of Go's doc comments. `make reference`
+# writes that file.
+
 # What the functions here have in common they have in functions that begin with
 # _conch_, for a script may have some of the others, with other arguments.
 
@@ -90,8 +94,13 @@ _conch_quote_controls() {
 
 # --- While it goes on -------------------------------------------------------
 
-# Tells the client how far the call is. $1: a number, $2: a message, $3: the
-# number it ends with.
+# mcp_progress NUMBER [MESSAGE [TOTAL]]
+#
+# Tells the client how far the call is. NUMBER must be more each time, or nobody is
+# told; TOTAL is the number it ends with. A client that gave no progress token is
+# told nothing.
+#
+# Status 2: NUMBER or TOTAL is no number.
 mcp_progress() {
   builtin local _conch_json _conch_numeral _conch_told
   _conch_number "${1-}" mcp_progress || builtin return
@@ -104,9 +113,14 @@ mcp_progress() {
   _conch_say progress "{$_conch_told,\"message\":$_conch_json}"
 }
 
-# Logs, and tells a client that asked for messages of the level. $1: debug, info,
-# notice, warning, error, critical, alert or emergency, $2: the logger, $3: JSON,
-# or else a text.
+# mcp_log LEVEL LOGGER JSON
+#
+# Writes to the server's log, and tells a client that asked for messages of the
+# level. LEVEL is debug, info, notice, warning, error, critical, alert or emergency;
+# warn is taken for warning. LOGGER says which part of the script speaks. What is
+# given for JSON and is none is logged as a text.
+#
+# Status 2: there is no such level.
 mcp_log() { _conch_log "${1-}" "${2-}" json "${3-}"; }
 
 # $1: the level, $2: the logger, $3: whether the next is json or text, $4: it.
@@ -126,7 +140,12 @@ _conch_log() {
   _conch_say log "{\"level\":\"$_conch_level\",\"logger\":$_conch_logger,\"$3\":$_conch_json}"
 }
 
-# [LOGGER] MESSAGE
+# mcp_log_debug [LOGGER] MESSAGE
+# mcp_log_info [LOGGER] MESSAGE
+# mcp_log_warn [LOGGER] MESSAGE
+# mcp_log_error [LOGGER] MESSAGE
+#
+# The same with a text. LOGGER is script where it is left out.
 mcp_log_debug() { _conch_log_text debug "$@"; }
 mcp_log_info() { _conch_log_text info "$@"; }
 mcp_log_warn() { _conch_log_text warning "$@"; }
@@ -141,11 +160,17 @@ _conch_log_text() {
   fi
 }
 
-# Whether the call is being made to end.
+# mcp_is_cancelled
+#
+# Has status 0 once the call is being made to end, and 1 until then.
 mcp_is_cancelled() { [[ -n ${CONCH_TALK-} && -n ${MCP_CALL_TMPDIR-} && -e $CONCH_TALK.${MCP_CALL_TMPDIR##*/}.cancelled ]]; }
 
-# Tells clients who asked to hear of it that a resource is another now. Not only
-# within calls: the script may watch something in the background. $1: URI
+# mcp_resource_updated URI
+#
+# Tells clients that have subscribed to a resource that it has changed. Not only
+# within calls: the script may watch something in the background.
+#
+# Status 2: there is no URI.
 mcp_resource_updated() {
   builtin local _conch_json
   [[ -n ${1-} ]] || {
@@ -200,10 +225,22 @@ _conch_check_annotations() {
   builtin return 2
 }
 
-# Adds a text to the result. [--audience …] [--priority …] TEXT
+# mcp_emit_text [--audience WHO] [--priority N] TEXT
+#
+# Adds a text to the result. WHO is user, assistant or both with a comma between
+# them, N a number from 0 to 1; both are annotations that clients may heed. A TEXT
+# that looks like one of these options stands behind --. This goes for all functions
+# of this kind.
+#
+# Status 2: WHO or N is none.
 mcp_emit_text() { _conch_emit_text mcp_emit_text emit "$@"; }
 
-# Makes a JSON document the result's structured content, and adds it as a text.
+# mcp_emit_json [--audience WHO] [--priority N] JSON
+#
+# Makes a JSON document the result's structured content, and adds it as a text. What
+# is no JSON becomes a text alone, with a line in the log.
+#
+# Status 2: WHO or N is none.
 mcp_emit_json() { _conch_emit_text mcp_emit_json json "$@"; }
 
 _conch_emit_text() {
@@ -214,7 +251,11 @@ _conch_emit_text() {
   _conch_say "$_conch_kind_said" "{\"type\":\"text\",\"text\":$_conch_json$_conch_annotations}"
 }
 
-# Adds a link to a resource. [--audience …] [--priority …] URI NAME [MIME [DESCRIPTION]]
+# mcp_emit_link [--audience WHO] [--priority N] URI NAME [MIME [DESCRIPTION]]
+#
+# Adds a link to a resource, which the client may read or not.
+#
+# Status 2: URI or NAME is missing, or WHO or N is none.
 mcp_emit_link() {
   builtin local _conch_json _conch_annotations _conch_item
   builtin local -a _conch_rest
@@ -235,9 +276,25 @@ mcp_emit_link() {
 }
 
 # What needs base64 or a media type is conch's own to make.
-mcp_emit_image() { _conch_emit image "$@"; }       # [--audience …] [--priority …] FILE [MIME]
-mcp_emit_audio() { _conch_emit audio "$@"; }       # the same
-mcp_emit_resource() { _conch_emit resource "$@"; } # [--audience …] [--priority …] URI [FILE] [MIME]
+
+# mcp_emit_image [--audience WHO] [--priority N] FILE [MIME]
+# mcp_emit_audio [--audience WHO] [--priority N] FILE [MIME]
+#
+# Adds the picture or the sound in a file, of 64 MiB at most. Without MIME its type
+# is what its name or its first bytes tell. FILE may be - for standard input.
+#
+# Status 1: the file cannot be read, or is of another type. Status 2: WHO or N is
+# none.
+mcp_emit_image() { _conch_emit image "$@"; }
+mcp_emit_audio() { _conch_emit audio "$@"; }
+
+# mcp_emit_resource [--audience WHO] [--priority N] URI [FILE] [MIME]
+#
+# Embeds what is in a file, or comes on standard input, under a URI. Without MIME its
+# type is what its name or its first bytes tell.
+#
+# Status 1: there is no URI, or the file cannot be read. Status 2: WHO or N is none.
+mcp_emit_resource() { _conch_emit resource "$@"; }
 
 _conch_emit() {
   builtin local -a _conch_options _conch_rest
@@ -270,10 +327,16 @@ _conch_take_options() {
 # shellcheck disable=SC2154 # start.bash sets it
 _conch_tool() { "$_conch_binary" tool "$@"; }
 
-# Makes the result {"success":true,"result":JSON}, and a text of it.
+# mcp_result_success JSON
+#
+# Makes the result {"success":true,"result":JSON}, and a text of it. What is printed
+# and emitted besides is dropped, unless the tool fails.
 mcp_result_success() { _conch_result true "${1-}"; }
 
-# Makes the result {"success":false,"error":JSON}.
+# mcp_result_error JSON
+#
+# Makes the result {"success":false,"error":JSON}, and an error. What is printed and
+# emitted besides is dropped.
 mcp_result_error() { _conch_result false "${1-}"; }
 
 _conch_result() {
@@ -282,8 +345,12 @@ _conch_result() {
   _conch_say result "{\"success\":$1,\"value\":$_conch_json}"
 }
 
-# Says what went wrong so that a model can mend it. TYPE MESSAGE [--hint TEXT]
-# [--data JSON]
+# mcp_error TYPE MESSAGE [--hint TEXT] [--data JSON]
+#
+# Says what went wrong so that a model can mend it: mcp_result_error with an object
+# of type, message, hint and data.
+#
+# Status 2: there is another option; the result is an error all the same.
 mcp_error() {
   builtin local _conch_json _conch_error _conch_status=0
   _conch_quote "${1-}" && _conch_error="\"type\":$_conch_json"
@@ -305,10 +372,17 @@ mcp_error() {
   builtin return "$_conch_status"
 }
 
-# Ends the call with an error of the protocol. CODE MESSAGE [DATA]
+# mcp_fail CODE MESSAGE [DATA]
+#
+# Ends the shell with status 1, and the call with an error of the protocol. In a
+# subshell, $( ) too, it ends that alone: add || exit there. CODE is an integer other
+# than 0, DATA JSON. Models see results, and seldom errors of the protocol: for what
+# they can mend there is mcp_error.
 mcp_fail() { _conch_fail "$@"; }
 
-# MESSAGE [DATA]
+# mcp_fail_invalid_args MESSAGE [DATA]
+#
+# The same with the code for arguments that cannot be used, -32602.
 mcp_fail_invalid_args() { _conch_fail -32602 "$@"; }
 
 _conch_fail() {
@@ -329,18 +403,50 @@ _conch_fail() {
 
 # --- Asking -----------------------------------------------------------------
 
-# Each asks and waits, and prints {"action":…,"content":…}. Status 1: nobody
-# answered; 2: the question is none; 4: the client cannot be asked that. --key NAME in
-# front names the question. What mcp-bash takes besides, a time limit and a mode, is
-# let go.
-mcp_elicit() { _conch_elicit form 2 "$@"; }                     # MESSAGE SCHEMA
-mcp_elicit_string() { _conch_elicit string 2 "$@"; }            # MESSAGE [FIELD]
-mcp_elicit_confirm() { _conch_elicit confirm 1 "$@"; }          # MESSAGE
-mcp_elicit_choice() { _conch_elicit choice 1000 "$@"; }         # MESSAGE OPTION…
-mcp_elicit_titled_choice() { _conch_elicit titled-choice 1000 "$@"; } # MESSAGE VALUE:TITLE…
-mcp_elicit_multi_choice() { _conch_elicit multi-choice 1000 "$@"; }   # MESSAGE OPTION…
+# What mcp-bash takes besides, a time limit and a mode, is let go.
+
+# mcp_elicit [--key NAME] MESSAGE SCHEMA
+#
+# Has the client ask its user for a form, and waits. SCHEMA is JSON, an object schema
+# whose properties are strings, numbers, booleans and choices. Prints
+# {"action":"accept","content":{…}} on one line, or decline or cancel for the action.
+# NAME is what the question is known by where the call begins anew with the answer;
+# without, that is made of what is asked. All this goes for the other questions too.
+#
+# Status 1: nobody answered, or not as the schema has it. Status 2: the question is
+# none. Status 4: the client cannot be asked that. Standard error says why.
+mcp_elicit() { _conch_elicit form 2 "$@"; }
+
+# mcp_elicit_string [--key NAME] MESSAGE [FIELD]
+#
+# Asks for a text, in the member FIELD, or else value.
+mcp_elicit_string() { _conch_elicit string 2 "$@"; }
+
+# mcp_elicit_confirm [--key NAME] MESSAGE
+#
+# Asks yes or no, in the member confirmed.
+mcp_elicit_confirm() { _conch_elicit confirm 1 "$@"; }
+
+# mcp_elicit_choice [--key NAME] MESSAGE OPTION…
+# mcp_elicit_titled_choice [--key NAME] MESSAGE VALUE:TITLE…
+#
+# Asks for one of some texts, in the member value. A TITLE is what the user sees.
+mcp_elicit_choice() { _conch_elicit choice 1000 "$@"; }
+mcp_elicit_titled_choice() { _conch_elicit titled-choice 1000 "$@"; }
+
+# mcp_elicit_multi_choice [--key NAME] MESSAGE OPTION…
+# mcp_elicit_titled_multi_choice [--key NAME] MESSAGE VALUE:TITLE…
+#
+# Asks for any number of them: an array in the member value. Clients before
+# 2025-11-25 cannot be asked that.
+mcp_elicit_multi_choice() { _conch_elicit multi-choice 1000 "$@"; }
 mcp_elicit_titled_multi_choice() { _conch_elicit titled-multi-choice 1000 "$@"; }
-mcp_elicit_url() { _conch_elicit url 2 "$@"; }                  # MESSAGE URL
+
+# mcp_elicit_url [--key NAME] MESSAGE URL
+#
+# Asks the user to visit a page, for what must not pass through the client. Clients
+# before 2025-11-25 cannot be asked that.
+mcp_elicit_url() { _conch_elicit url 2 "$@"; }
 
 # $1: the kind, $2: how many arguments it has at most.
 _conch_elicit() {
@@ -351,7 +457,13 @@ _conch_elicit() {
     ${_conch_rest[@]+"${_conch_rest[@]:0:_conch_most}"}
 }
 
-# Prints the model's answer. PROMPT [--max-tokens N] [--system TEXT] [--key NAME]
+# mcp_sample [--max-tokens N] [--system TEXT] [--key NAME] PROMPT
+#
+# Asks the client's model, waits, and prints its text; what is not all text is printed
+# as JSON. N is how long the answer may be (1000), TEXT what the model is told
+# beforehand. The options may also stand behind PROMPT.
+#
+# Status 1, 2 and 4 as those of mcp_elicit.
 mcp_sample() {
   builtin local -a _conch_options _conch_rest
   builtin local -a _conch_asked

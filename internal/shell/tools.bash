@@ -18,15 +18,19 @@
 
 # --- Making JSON ------------------------------------------------------------
 
-# Prints a text as a JSON string.
+# mcp_json_escape TEXT
+#
+# Prints a text as a JSON string. Bytes that are no UTF-8 become U+FFFD.
 mcp_json_escape() {
   builtin local _conch_json
   _conch_json_string "${1-}"
   builtin printf '%s' "$_conch_json"
 }
 
-# Prints an object of names and texts, given in turns. An odd number of them is
-# the tool's mistake, which ends it: in $( ) a status would go unnoticed.
+# mcp_json_obj [NAME TEXT]…
+#
+# Prints a JSON object of strings. An odd number of arguments is the tool's mistake,
+# and ends the shell with status 1.
 mcp_json_obj() {
   builtin local _conch_json _conch_object='' _conch_name
   if (($# % 2)); then
@@ -43,7 +47,9 @@ mcp_json_obj() {
   builtin printf '{%s}' "$_conch_object"
 }
 
-# Prints an array of texts.
+# mcp_json_arr [TEXT]…
+#
+# Prints a JSON array of strings.
 mcp_json_arr() {
   builtin local _conch_json _conch_array=''
   while (($#)); do
@@ -54,6 +60,8 @@ mcp_json_arr() {
   builtin printf '[%s]' "$_conch_array"
 }
 
+# mcp_byte_length TEXT
+#
 # Prints how many bytes a text has.
 mcp_byte_length() {
   builtin local LC_ALL=C _conch_text="${1-}"
@@ -130,14 +138,20 @@ _conch_replace() {
 
 # --- Asking of JSON ---------------------------------------------------------
 
-# Tells whether a text is one JSON value.
+# mcp_is_valid_json TEXT
+#
+# Has status 0 if a text is one JSON value in UTF-8, and 1 if not.
 mcp_is_valid_json() {
   builtin printf '%s' "${1-}" | "$_conch_binary" tool is-valid-json 2>/dev/null
 }
 
-# mcp_json_truncate JSON [MAX] [--array-path PATH] prints
-# {"result":…,"truncated":…,"kept":…,"total":…}, or an error in place of a result,
-# and succeeds either way. A MAX that is no number is as good as none.
+# mcp_json_truncate JSON [MAX] [--array-path PATH]
+#
+# Takes items from the end of an array until all of the JSON has MAX bytes (10 MiB),
+# and prints {"result":…,"truncated":…,"kept":…,"total":…}, or an object with an error
+# in place of a result. The array is the JSON itself or its member results, or what
+# PATH leads to, such as .data or .hits.items. A MAX that is no number is as good as
+# none.
 mcp_json_truncate() {
   builtin local _conch_given=0 _conch_text='' _conch_max='' _conch_path=''
   while (($#)); do
@@ -158,8 +172,10 @@ mcp_json_truncate() {
     "$_conch_binary" tool json-truncate --array-path="$_conch_path" "$_conch_max"
 }
 
-# mcp_extract_cli_error STDOUT STDERR STATUS prints what a command that failed had
-# to say: the message in the JSON that it printed, or its standard error.
+# mcp_extract_cli_error STDOUT STDERR STATUS
+#
+# Prints what a command that failed had to say: the message in the JSON that it
+# printed, or its standard error, or, where it said nothing, its status.
 mcp_extract_cli_error() {
   builtin local _conch_text=''
   case ${1-} in
@@ -178,16 +194,25 @@ mcp_extract_cli_error() {
 
 # --- What the call was given ------------------------------------------------
 
-# The arguments and the request's _meta, JSON.
+# mcp_args_raw
+# mcp_meta_raw
+#
+# Prints the call's arguments, or the _meta of its request: JSON.
 mcp_args_raw() { builtin printf '%s' "${_conch_arguments:-$(_conch_nothing)}"; }
 mcp_meta_raw() { builtin printf '%s' "${_conch_meta:-$(_conch_nothing)}"; }
 
 # Bash 3.2 takes a brace within ${ :- } for its end.
 _conch_nothing() { builtin printf '{}'; }
 
-# What a jq filter makes of them, as jq -rc prints it. A filter that fails does so
+# mcp_args_get FILTER
+# mcp_meta_get FILTER
+#
+# Prints what a jq filter makes of them, as jq -rc does. A filter that fails does so
 # in silence, as in mcp-bash: what a call says on standard error may be part of its
 # output.
+#
+# Status: that of conch jq: 0, 3 where the filter is wrong, 5 where it raises an
+# error.
 mcp_args_get() { _conch_get "${_conch_arguments:-$(_conch_nothing)}" "${1-}"; }
 mcp_meta_get() { _conch_get "${_conch_meta:-$(_conch_nothing)}" "${1-}"; }
 
@@ -206,15 +231,21 @@ _conch_get() {
   builtin printf '%s\n' "$_conch_found"
 }
 
-# mcp_args_require POINTER [MESSAGE] prints an argument that has to be there. A
-# POINTER is a filter that leads to it, or just its name.
+# mcp_args_require POINTER [MESSAGE]
+#
+# Prints an argument that has to be there. POINTER is its name, such as max-width, or
+# a jq filter that leads to it, such as .size.width. Where there is none, or it is null
+# or empty, the shell ends with status 1, and the call with the error -32602 and
+# MESSAGE; within $( ) add || exit, or the tool goes on. So do the next two.
 mcp_args_require() {
   builtin local _conch_value=''
   _conch_argument "${1-}" || _conch_refuse "${2:-${1-} is required}"
   builtin printf '%s' "$_conch_value"
 }
 
-# mcp_args_bool POINTER [--default true|false] prints true or false.
+# mcp_args_bool POINTER [--default true|false]
+#
+# Prints true or false. 1 and 0 are taken for them.
 mcp_args_bool() {
   builtin local _conch_value='' _conch_pointer="${1-}"
   _conch_argument "$_conch_pointer" || case ${2-} in
@@ -228,7 +259,10 @@ mcp_args_bool() {
   esac
 }
 
-# mcp_args_int POINTER [--min N] [--max N] [--default N] prints an integer.
+# mcp_args_int POINTER [--min N] [--max N] [--default N]
+#
+# Prints an integer as Bash counts with it: 2.0 and 2e0 are 2. One of more than 64
+# bits is none.
 mcp_args_int() {
   builtin local _conch_value='' _conch_min='' _conch_max='' _conch_default='' _conch_pointer="${1-}"
   while (($# > 1)); do

@@ -1,6 +1,7 @@
 package calls_test
 
 import (
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -179,6 +180,22 @@ tool_use() { echo kept >"$MCP_CALL_TMPDIR/file" && cat "$MCP_CALL_TMPDIR/file"; 
 			t.Errorf("round %d: got %q", i, got)
 		}
 		s.serves()
+	}
+	s.ends()
+}
+
+// Every user of a machine sees command lines.
+func TestArgumentsAreOnNoCommandLineAndInNoEnvironment(t *testing.T) {
+	s := serve(t, `
+where() { grep -laF -f <(printf %s "$arg_v") /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null; }
+tool_look() { where; true; }
+tool_show() { sh -c 'sleep 1000; :' "$arg_v" & until [[ $(where) == *cmdline* ]]; do sleep 0.02; done; echo seen; }
+`)
+	if got := s.ok("look", object("v", "an-argument-"+rand.Text())); got != "" {
+		t.Errorf("an argument is in %s", got)
+	}
+	if got := s.ok("show", object("v", "an-argument-"+rand.Text())); got != "seen" {
+		t.Errorf("an argument that a tool shows is not found: %q", got)
 	}
 	s.ends()
 }

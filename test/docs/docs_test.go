@@ -21,6 +21,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -233,6 +235,27 @@ func TestEveryFlagAndClientOfInstallIsToldOfInInstalling(t *testing.T) {
 	for _, word := range append(words, strings.Split(list, ", ")...) {
 		if word != "--help" && word != "--timeout" && !strings.Contains(installing, "`"+word) {
 			t.Errorf("docs/installing.md does not tell of %s", word)
+		}
+	}
+}
+
+func TestEveryDocumentIsListedInReadingOrder(t *testing.T) {
+	index := read(t, "docs/README.md")
+	listed := regexp.MustCompile(`(?m)^(\d+)\. \[[^]]+\]\(([^)]+)\)`).FindAllStringSubmatch(index, -1)
+	var there []string
+	for i, entry := range listed {
+		if entry[1] != strconv.Itoa(i+1) {
+			t.Errorf("docs/README.md numbers %s with %s, not with %d", entry[2], entry[1], i+1)
+		}
+		there = append(there, "docs/"+entry[2])
+	}
+	for _, document := range documents(t) {
+		isDecision := strings.HasPrefix(document, "docs/decisions/") && document != "docs/decisions/README.md"
+		if !strings.HasPrefix(document, "docs/") || isDecision || document == "docs/README.md" {
+			continue
+		}
+		if !slices.Contains(there, document) {
+			t.Errorf("docs/README.md does not list %s", document)
 		}
 	}
 }

@@ -185,26 +185,35 @@ func link(t *testing.T, target, path string) {
 	}
 }
 
-func TestEveryExampleIsWhole(t *testing.T) {
-	scripts, err := filepath.Glob(filepath.Join(harness.Root(), "examples", "*", "server.sh"))
-	if err != nil || len(scripts) < 6 {
-		t.Fatalf("examples: %q, %v", scripts, err)
+// targets are the scripts of the examples, and the folders of tools.
+func targets(t *testing.T) (paths []string) {
+	t.Helper()
+	for _, pattern := range []string{"server.sh", "tools"} {
+		found, err := filepath.Glob(filepath.Join(harness.Root(), "examples", "*", pattern))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("examples: %q, %v", found, err)
+		}
+		paths = append(paths, found...)
 	}
+	return paths
+}
+
+func TestEveryExampleIsWhole(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(harness.Root(), "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, script := range scripts {
-		name := filepath.Base(filepath.Dir(script))
-		if !strings.Contains(string(readme), "](examples/"+name+"/server.sh)") {
+	for _, target := range targets(t) {
+		name := filepath.Base(filepath.Dir(target))
+		if !strings.Contains(string(readme), "](examples/"+name+"/") {
 			t.Errorf("README.md does not list examples/%s", name)
 		}
 		if name == "memos" {
 			continue // a process of its own, which test/docs runs
 		}
-		out, err := exec.Command(harness.Binary(t), "tools", script).CombinedOutput()
+		out, err := exec.Command(harness.Binary(t), "tools", target).CombinedOutput()
 		if err != nil || strings.Contains(string(out), "problem") {
-			t.Errorf("conch tools %s: %v\n%s", script, err, out)
+			t.Errorf("conch tools %s: %v\n%s", target, err, out)
 		}
 	}
 }
