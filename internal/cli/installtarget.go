@@ -48,7 +48,7 @@ func launchFolder(folder string) (l launch, err error) {
 	if err != nil {
 		return l, err
 	}
-	return launch{clients.Entry{Command: conch, Args: []string{"serve", path}}, titleOf(filepath.Join(path, filepath.Base(path)))}, nil
+	return launch{clients.Entry{Command: conch, Args: []string{"serve", path}}, titleOf(path)}, nil
 }
 
 func refuseInstalledURL(server string) error {
@@ -166,31 +166,43 @@ func ownPath() (string, error) {
 	if called, err = filepath.Abs(called); err != nil {
 		return program, nil
 	}
-	a, errA := os.Stat(program)
-	b, errB := os.Stat(called)
-	if errA != nil || errB != nil || !os.SameFile(a, b) {
+	if !isSame(program, called) {
 		return program, nil
 	}
 	return called, nil
 }
 
-// titleOf is what a script's server may be called: what its configuration says,
-// or its file's name, or that of the folder where the file's says nothing.
-func titleOf(script string) string {
+// isSame reports whether two paths lead to one file.
+func isSame(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// titleOf is what the server of a script or folder may be called: what its
+// configuration says, or else what [nameFor] does.
+func titleOf(server string) string {
 	var config struct{ ServerInfo struct{ Name string } }
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(script), "config.json"))
+	dir := filepath.Dir(server)
+	if isFolder(server) {
+		dir = server
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "config.json"))
 	if err == nil && json.Unmarshal(text, &config) == nil && config.ServerInfo.Name != "" {
 		return config.ServerInfo.Name
 	}
-	return nameFor(script)
+	return nameFor(server)
 }
 
-// nameFor is a file's name, or that of its folder where the file's says nothing.
-func nameFor(script string) string {
-	name := filepath.Base(script)
-	name = strings.TrimSuffix(name, filepath.Ext(name))
-	if slices.Contains([]string{"server", "mcp", "main", "index", "run", "start"}, name) {
-		return filepath.Base(filepath.Dir(script))
+// nameFor is the name of a file or folder, or that of the folder it is in where its
+// own says nothing.
+func nameFor(server string) string {
+	name := filepath.Base(server)
+	if !isFolder(server) {
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	if slices.Contains([]string{"server", "mcp", "main", "index", "run", "start", "tools"}, name) {
+		return filepath.Base(filepath.Dir(server))
 	}
 	return name
 }

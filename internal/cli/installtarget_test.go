@@ -32,13 +32,17 @@ func TestWhichScriptsStartThemselves(t *testing.T) {
 
 func TestWhatServersAreCalled(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "recipes")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{"tools", "more.tools"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, test := range []struct{ config, script, want string }{
 		{"", "server.sh", "recipes"},
 		{"", "main", "recipes"},
 		{"", "find.recipes.sh", "find.recipes"},
+		{"", "tools", "recipes"},
+		{"", "more.tools", "more.tools"},
 		{`{"serverInfo":{"name":"My recipes"}}`, "server.sh", "My recipes"},
 		{`{"serverInfo":{"name":""}}`, "find.sh", "find"},
 		{`{"serverInfo":{"name":1}}`, "find.sh", "find"},

@@ -111,13 +111,10 @@ func (src *source) name() string {
 	if absolute, err := filepath.Abs(path); err == nil {
 		path = absolute
 	}
-	base := filepath.Base(path)
-	switch {
-	case src.folder != nil:
-		return base
-	case src.tagged != nil:
+	if src.isTagged() {
 		return nameFor(path)
 	}
+	base := filepath.Base(path)
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 

@@ -24,6 +24,7 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"interrupt": interrupt,
 	"gone":      gone,
 	"terminal":  terminal,
+	"converse":  converse,
 	"chmod":     chmod,
 	"times":     times,
 }
