@@ -58,7 +58,7 @@ the files; otherwise those that it has are named, and none is made.`,
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
 	}
-	cmd.Flags().StringVar(&f.template, "template", "", "what to begin with: "+strings.Join(templateNames(), ", "))
+	cmd.Flags().StringVar(&f.template, "template", "", "the `TEMPLATE` to begin with: "+strings.Join(templateNames(), ", "))
 	cmd.Flags().BoolVar(&f.list, "list", false, "list the templates, and make nothing")
 	// The flag is there.
 	_ = cmd.RegisterFlagCompletionFunc("template", completeTemplate)
