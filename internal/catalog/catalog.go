@@ -44,6 +44,9 @@ type Tool struct {
 	Timeout, MaxTimeout time.Duration
 	// Engine runs the tool; nil for the function tool_<name>.
 	Engine Engine
+	// Suggest returns what prints the values that a parameter may have, a line
+	// each, or nil; itself nil where nothing does.
+	Suggest func(parameter string) *invocation.Invocation
 }
 
 // An Engine says what a call of a tool runs that is no function tool_<name>.

@@ -64,6 +64,7 @@ was no result: an unknown tool, say, or a script that does not start.`,
 			}))
 		},
 	}
+	cmd.ValidArgsFunction = completeCall(&flags)
 	flags.register(cmd)
 	flags.log.setDefault(cmd, "error")
 	cmd.Flags().StringVar(&arguments, "args", "", "all arguments, as one JSON object")

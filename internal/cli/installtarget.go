@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/conch-mcp/conch/internal/catalog/annotated"
 	"github.com/conch-mcp/conch/internal/clients"
 )
 
@@ -43,6 +44,14 @@ func launchFolder(folder string) (l launch, err error) {
 	path, err := filepath.Abs(folder)
 	if err != nil {
 		return l, fmt.Errorf("find %s: %w", folder, err)
+	}
+	everything := annotated.Environment{Get: os.LookupEnv, HasProgram: func(string) bool { return true }}
+	tools, err := annotated.NewFolder(path, everything)
+	if err == nil {
+		err = tools.Check()
+	}
+	if err != nil {
+		return l, err
 	}
 	conch, err := ownPath()
 	if err != nil {

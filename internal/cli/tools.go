@@ -141,11 +141,22 @@ func printTools(out io.Writer, tools []json.RawMessage, problems []string) error
 // parameters lists a schema's properties in its order, optional ones in
 // brackets.
 func parameters(properties json.RawMessage, required []string) string {
-	dec := json.NewDecoder(strings.NewReader(string(properties)))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+	var names []string
+	for _, name := range keys(properties) {
+		names = append(names, bracketed(name, required))
+	}
+	if len(names) == 0 {
 		return "-"
 	}
-	var names []string
+	return printable(strings.Join(names, " "))
+}
+
+// keys are those of a JSON object, in its order; none of anything else.
+func keys(object json.RawMessage) (names []string) {
+	dec := json.NewDecoder(strings.NewReader(string(object)))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
 	for dec.More() {
 		key, err := dec.Token()
 		if err != nil {
@@ -156,12 +167,9 @@ func parameters(properties json.RawMessage, required []string) string {
 			break
 		}
 		name, _ := key.(string)
-		names = append(names, bracketed(name, required))
+		names = append(names, name)
 	}
-	if len(names) == 0 {
-		return "-"
-	}
-	return printable(strings.Join(names, " "))
+	return names
 }
 
 func bracketed(name string, required []string) string {

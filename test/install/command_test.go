@@ -118,7 +118,7 @@ var senseless = []struct {
 	{"--client cursor --uninstall --env A=b greeter/server.sh", "leave --env and --path out"},
 	{"--client cursor --uninstall", "name the SCRIPT to install"},
 	{"--client cursor absent.sh", "there is no script absent.sh; a command goes behind --"},
-	{"--client cursor greeter", "is no file"},
+	{"--client cursor greeter", "greeter has a tag that says what it is, such as # @describe; to serve a script, name it: "},
 	{"--client cursor http://localhost/mcp", "is a URL"},
 	{"--client cursor -- http://localhost/mcp", "is a URL"},
 	{"--client cursor program", "program is no script; for a program write -- program"},

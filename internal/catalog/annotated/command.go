@@ -50,6 +50,17 @@ func (c *command) Invocation(arguments json.RawMessage) (*invocation.Invocation,
 	return &v, nil
 }
 
+// suggest returns what prints the values of a parameter whose choices are computed,
+// refused or not where they are others.
+func (c *command) suggest(parameter string) *invocation.Invocation {
+	for _, p := range c.Params {
+		if p.Property == parameter && p.ChoicesFunction != "" {
+			return &invocation.Invocation{File: c.base.File, Function: p.ChoicesFunction}
+		}
+	}
+	return nil
+}
+
 // words are what the function is called with: the values of its arguments in their
 // places. One that is not given has an empty text before one that is.
 func (c *command) words(values map[string][]string) (words []string) {

@@ -63,9 +63,23 @@ func (f *Folder) Check() error {
 	case r.faults != nil:
 		return r.faults
 	case len(r.tools) == 0 && len(r.problems) == 0 && !isFile(filepath.Join(f.path, "tools.json")):
-		return fmt.Errorf("no file in %s has a tag that says what it is, such as # @describe, and there is no tools.json", f.path)
+		return fmt.Errorf("no file in %s has a tag that says what it is, such as # @describe, and there is no tools.json%s", f.path, f.scriptHint())
+	case len(r.tools) == 0 && f.scriptHint() != "" && len(r.problems) == 0:
+		// The list is that of a script beside it.
+		return fmt.Errorf("no file in %s has a tag that says what it is, such as # @describe%s", f.path, f.scriptHint())
 	}
 	return nil
+}
+
+// scriptHint says what may be meant where a folder has a script and nothing that a
+// folder is served for; "" where it has none.
+func (f *Folder) scriptHint() string {
+	for _, path := range f.Files()[1:] {
+		if strings.HasSuffix(path, ".sh") {
+			return "; to serve a script, name it: " + path
+		}
+	}
+	return ""
 }
 
 func isFile(path string) bool {

@@ -172,11 +172,13 @@ func (s *Script) withDotenv(env Environment) Environment {
 // tell.
 func (s *Script) own() (list []*catalog.Tool, problems []string) {
 	for _, c := range s.tags.Commands {
-		tool, problem := s.tool(c, s.engine(c))
+		engine := s.engine(c)
+		tool, problem := s.tool(c, engine)
 		if problem != "" {
 			problems = append(problems, fmt.Sprintf("%s:%d: %s", s.tags.File, c.Line, problem))
 		}
 		if tool != nil {
+			tool.Suggest = engine.suggest
 			list = append(list, tool)
 		}
 	}
