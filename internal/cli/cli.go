@@ -91,9 +91,11 @@ func newRoot() *cobra.Command {
 		Short: "Serve shell functions as MCP servers",
 		Long: `Conch serves the functions of a Bash script to Model Context Protocol clients.
 
-Write tool_greet() { … } in a file, describe it in tools.json beside it, and
-run conch with the file's name. Every revision of the protocol is spoken.`,
-		Example: `  conch serve server.sh                 answer a client on standard input and output
+Write a function in a file, with a comment above it that says what it takes, and
+run conch with the file's name. conch new begins one for you. Every revision of
+the protocol is spoken.`,
+		Example: `  conch new disks                       make a server to begin with
+  conch serve server.sh                 answer a client on standard input and output
   conch server.sh                       the same
   conch tools server.sh                 show what it offers
   conch call server.sh greet name=Ada   call one tool and print what it says`,

@@ -24,20 +24,31 @@ func newServe() *cobra.Command {
 	network.register(http)
 	http.VisitAll(func(f *pflag.Flag) { annotate(http, f.Name, FlagGroup, "Of HTTP, with `--http`") })
 	cmd := &cobra.Command{
-		Use:   "serve [flags] SCRIPT [[--] ARG...]",
+		Use:   "serve [flags] SCRIPT|FOLDER [[--] ARG...]",
 		Short: "Serve a script's functions on standard input and output, or over HTTP",
 		Long: `Serve answers one MCP client on standard input and output, or with --http any
 number of them over HTTP.
 
-SCRIPT is a Bash file that defines a function tool_<name> for each tool. Beside
-it stand tools.json, {"tools":[…]}, which declares them, and config.json, which
-describes the server ({} will do). Both may be edited while the server runs.
-SCRIPT is run with every ARG; one that begins with - is a flag of conch's own
-unless it stands behind --.
+SCRIPT is a Bash file in which a comment, # @cmd, stands above each function that
+is a tool, and others below it say what it takes:
 
-Each call runs in a fork of the shell that sourced SCRIPT. It finds its
-arguments as one JSON text in $1 and each by itself in $arg_<name>; what it
-prints is the result, and a status other than 0 makes that an error.
+  # @cmd Show the last lines of a log that have a text in them
+  # @option --file! <FILE>    Which log
+  # @option --last=10 <INT>   How many lines at most
+  search() { … "$argc_file" … "$argc_last" …; }
+
+Or it defines a function tool_<name> for each tool, which then finds its arguments
+as one JSON text in $1 and each by itself in $arg_<name>. Beside it stand
+tools.json, {"tools":[…]}, which declares them, and config.json, which describes
+the server ({} will do). Both may be edited while the server runs. SCRIPT is run
+with every ARG; one that begins with - is a flag of conch's own unless it stands
+behind --.
+
+FOLDER holds scripts with such comments, and programs in other languages with
+them, whose arguments come as JSON on standard input and as ARG_<NAME>.
+
+Each call runs in a fork of the shell that sourced SCRIPT. What it prints is the
+result, and a status other than 0 makes that an error.
 
 Paths that are in scope for calls are below roots: those of the client, or what
 --roots names, else the directory of SCRIPT.
@@ -47,13 +58,14 @@ where --http has no address. An address that other machines can reach needs
 --token-file, --oauth-issuer or --insecure. SIGTERM ends the server, once the
 calls under way have ended or --drain is over.`,
 		Example: `  conch serve server.sh
+  conch serve tools/
   conch serve --timeout 30s --log-file server.log server.sh
   conch serve server.sh -- --verbose     gives --verbose to the script
   conch serve --http server.sh
   conch serve --http unix:/run/user/1000/conch.sock server.sh
   conch serve --http :8443 --tls-cert cert.pem --tls-key key.pem \
     --token-file tokens --allow-host mcp.example server.sh`,
-		Args: atLeast(1, "name the SCRIPT to serve"),
+		Args: atLeast(1, "name the SCRIPT or FOLDER to serve"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := connection.check(); err != nil {
 				return err

@@ -21,9 +21,9 @@ func newTools() *cobra.Command {
 		Short: "Show the tools a server offers",
 		Long: `Tools starts a server and shows the tools it offers, in its own order.
 
-The server is SCRIPT, or any MCP server that COMMAND starts on its standard
-input and output. Of a script it also tells where the list of tools and the
-functions disagree.`,
+The server is SCRIPT, a folder of tools, or any MCP server that COMMAND starts on
+its standard input and output. Of a script or folder it also tells what keeps
+tools from being served, or from working.`,
 		Example: `  conch tools server.sh
   conch tools --json server.sh
   conch tools -- npx some-server`,
