@@ -101,12 +101,16 @@ func (p place) start(ctx context.Context, script string, args []string, flags se
 	if err = s.observer.startTracing(ctx); err != nil {
 		return nil, err
 	}
+	jqPath, err := p.pathWithJQ()
+	if err != nil {
+		return nil, err
+	}
 	if s.updates, err = talkback.NewListener(filepath.Join(p.dir, "updates")); err != nil {
 		return nil, err
 	}
 	s.shell, err = shell.Start(ctx, shell.Options{
 		Bash: flags.bash, Script: script, Args: args, Dir: p.dir, Output: p.stderr,
-		Env:  slices.Concat(p.env, p.findable(), tellRoots(inScope), []string{talkback.UpdatesVariable + "=" + s.updates.Path()}),
+		Env:  slices.Concat(p.env, p.findable(), jqPath, tellRoots(inScope), []string{talkback.UpdatesVariable + "=" + s.updates.Path()}),
 		Talk: true, Parked: flags.asking.maxParked,
 		Workers: int(flags.concurrency), Lifeline: s.lifeline, Log: log,
 	})
