@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
+	"github.com/conch-mcp/conch/internal/process"
 )
 
 // This file is how scripts find a jq where the machine has none: a link to conch,
@@ -38,7 +38,7 @@ func (p place) pathWithJQ() ([]string, error) {
 // PATH that has none, and returns its path; "" where there is one already. Without
 // any PATH Bash has one of its own, which is not to be lost.
 func jqFor(path, self, dir string) (folder string, err error) {
-	if path == "" || onPath(path, jqName) != "" {
+	if path == "" || process.Find(path, "", jqName) != "" {
 		return "", nil
 	}
 	folder = filepath.Join(dir, jqFolder)
@@ -49,19 +49,4 @@ func jqFor(path, self, dir string) (folder string, err error) {
 		return "", fmt.Errorf("make a jq of conch: %w", err)
 	}
 	return folder, nil
-}
-
-// onPath is where a PATH leads for a program, "" for nowhere. An empty entry is
-// the current directory.
-func onPath(path, program string) string {
-	for _, dir := range filepath.SplitList(path) {
-		file := filepath.Join(dir, program)
-		if dir == "" {
-			file = "." + string(filepath.Separator) + program
-		}
-		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && unix.Access(file, unix.X_OK) == nil {
-			return file
-		}
-	}
-	return ""
 }
