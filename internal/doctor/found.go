@@ -93,14 +93,14 @@ func (s Surroundings) tellServers(section *Section, from Source, servers []clien
 			}
 		}
 	}
-	which := "none of them conch's"
+	which := ", none of them conch's"
 	switch {
 	case len(servers) == 0:
-		which = "none of any kind"
+		which = ""
 	case len(ours) > 0:
-		which = "conch's: " + listed(ours)
+		which = ", conch's: " + listed(ours)
 	}
-	section.add(OK, from.Client.Name, "", "%s: %s, %s", s.short(from.File), counted(len(servers), "server"), which)
+	section.add(OK, from.Client.Name, "", "%s: %s%s", s.short(from.File), counted(len(servers), "server"), which)
 	section.Checks = append(section.Checks, broken.Checks...)
 }
 

@@ -103,13 +103,8 @@ func bashVersion(ctx context.Context, file string) (string, error) {
 // tooOld reports whether a version is older than [oldestBash]. One that nobody can
 // read is not.
 func tooOld(version string) bool {
-	parts := strings.SplitN(version, ".", 3)
-	if len(parts) < 2 {
-		return false
-	}
-	major, errMajor := strconv.Atoi(parts[0])
-	minor, errMinor := strconv.Atoi(parts[1])
-	if errMajor != nil || errMinor != nil {
+	var major, minor int
+	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {
 		return false
 	}
 	return major < oldestBash[0] || major == oldestBash[0] && minor < oldestBash[1]

@@ -40,6 +40,7 @@ type answer struct {
 	err      error  // why it was not asked to the end; errLate if it took too long
 	started  bool   // it is a program that could be started
 	ended    string // how it ended before it was told to, "" if it did not
+	closed   bool   // its output ended before it did
 	lingered bool   // it did not end when its input did
 
 	noise []string // lines on standard output that are no messages
@@ -83,6 +84,7 @@ func (p Prober) probe(ctx context.Context, l launch) answer {
 	case <-s.child.Ended():
 		a.ended = s.child.String()
 	default:
+		a.closed = s.out.ended()
 	}
 	patience := leaving
 	if ctx.Err() != nil {
@@ -304,6 +306,16 @@ func (m *messages) close() {
 	hurry(m.in)
 	<-m.done
 	m.in.Close()
+}
+
+// ended reports whether there is nothing more to read.
+func (m *messages) ended() bool {
+	select {
+	case <-m.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // noise is what was no message. The reading must have ended.

@@ -102,6 +102,8 @@ func (v *verdict) judgeError() {
 		v.add(Fail, v.lastLines(), "", "is no MCP server: it refused to begin")
 	case refused != nil:
 		v.add(Fail, v.lastLines(), "", "refused: %s", clip(refused.Message))
+	case v.closed:
+		v.add(Fail, v.lastLines(), "", "closed its standard output before it had answered, and went on%s", v.saying())
 	default:
 		v.add(Fail, v.lastLines(), "", "answered with what is not of the protocol: %s", clip(v.err.Error()))
 	}
