@@ -46,6 +46,8 @@ Flags:
   -C                      taken for jq's sake; nothing is coloured
   -V, --version           print the version of jq whose language this is
 
+A link to conch that is called jq is the same program.
+
 Members are sorted also in to_entries, keys_unsorted and .[], and there is no
 input_line_number and no --seq.
 

@@ -224,14 +224,18 @@ func FuzzInputs(f *testing.F) {
 	for _, in := range []string{"", "1 2", `{"a":[1.0,"x"]}`, "{", "a\nb", "\xff", `"\ud800"`, "1e999"} {
 		f.Add(in, "-c")
 		f.Add(in, "-Rsc")
+		f.Add(in, "--stream")
 	}
 	f.Fuzz(func(t *testing.T, in, flags string) {
+		args := []string{flags, "."}
 		switch flags {
 		case "-c", "-Rc", "-sc", "-Rsc":
+		case "--stream":
+			args = []string{"-c", flags, "."}
 		default:
 			t.Skip("no such flags")
 		}
-		out, says, status := run(in, flags, ".")
+		out, says, status := run(in, args...)
 		for line := range strings.Lines(out) {
 			if !jq.Valid([]byte(line)) {
 				t.Errorf("%q: %q", in, line)
