@@ -176,9 +176,13 @@ func (d *dropInServer) attach() error {
 }
 
 func (d *dropInServer) attachNow() error {
-	var dir string
+	var self, dir string
 	var err error
-	if d.lifeline, _, dir, err = newLifeline(); err != nil {
+	if d.lifeline, self, dir, err = newLifeline(); err != nil {
+		return err
+	}
+	// Before the shell hears of the directory, where it looks for the folder.
+	if _, err := jqFor(os.Getenv("PATH"), self, dir); err != nil {
 		return err
 	}
 	workers := d.workers

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/conch-mcp/conch/internal/jq"
 	"github.com/conch-mcp/conch/internal/process"
 )
 
@@ -34,9 +35,14 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// Main runs conch with the arguments behind its name and returns its exit
-// status: 0; 1 for a failure; 2 for arguments that make no sense.
-func Main(args []string) int {
+// Main runs conch with its command line, the name it is called by first, and
+// returns its exit status: 0; 1 for a failure; 2 for arguments that make no sense.
+// Called jq, it is conch jq, with the statuses of that.
+func Main(line []string) int {
+	if isJQ(line) {
+		return jq.Main("jq", line[1:], processStreams())
+	}
+	args := line[min(1, len(line)):]
 	if len(args) == 2 && args[0] == sentinelCommand {
 		if err := process.Sentinel(args[1]); err != nil {
 			return 1
@@ -112,7 +118,7 @@ the protocol is spoken.`,
 	}
 	root.SetVersionTemplate(versionText() + "\n")
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newServe(), newCall(), newTools(), newTest(), newJQ(), newTool(), newVendor(), newNew(), newInstall(), newVersion())
+	root.AddCommand(newServe(), newCall(), newTools(), newTest(), newJQ(), newTool(), newVendor(), newNew(), newInstall(), newDoctor(), newVersion())
 	// Cobra adds these two at execution; withServe must know them before.
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -141,15 +140,11 @@ func (f installFlags) where() (clients.Client, clients.Place, error) {
 	if err != nil {
 		return client, clients.Place{}, err
 	}
-	home, err := os.UserHomeDir()
+	machine, err := thisMachine()
 	if err != nil {
-		return client, clients.Place{}, fmt.Errorf("find the home directory: %w", err)
+		return client, clients.Place{}, err
 	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return client, clients.Place{}, fmt.Errorf("find the current directory: %w", err)
-	}
-	place, err := client.Place(clients.Machine{OS: runtime.GOOS, Home: home, Dir: dir, Getenv: os.Getenv}, clients.Scope(f.scope))
+	place, err := client.Place(machine, clients.Scope(f.scope))
 	return client, place, err
 }
 

@@ -106,10 +106,14 @@ func (p place) start(ctx context.Context, script string, args []string, flags se
 	if err = s.observer.startTracing(ctx); err != nil {
 		return nil, err
 	}
+	jqPath, err := p.pathWithJQ()
+	if err != nil {
+		return nil, err
+	}
 	if s.updates, err = talkback.NewListener(filepath.Join(p.dir, "updates")); err != nil {
 		return nil, err
 	}
-	if s.shell, err = s.startShell(ctx, p, args, flags, tellRoots(inScope)); err != nil {
+	if s.shell, err = s.startShell(ctx, p, args, flags, slices.Concat(jqPath, tellRoots(inScope))); err != nil {
 		return nil, err
 	}
 	s.script = s.shell.Script()
@@ -151,8 +155,8 @@ func (p place) start(ctx context.Context, script string, args []string, flags se
 	return s, nil
 }
 
-// startShell starts the shell of the source.
-func (s *server) startShell(ctx context.Context, p place, args []string, flags serverFlags, roots []string) (*shell.Server, error) {
+// startShell starts the shell of the source. more is of its environment.
+func (s *server) startShell(ctx context.Context, p place, args []string, flags serverFlags, more []string) (*shell.Server, error) {
 	script := s.source.script
 	if s.source.runsNothing() {
 		script = filepath.Join(p.dir, "nothing.bash")
@@ -162,7 +166,7 @@ func (s *server) startShell(ctx context.Context, p place, args []string, flags s
 	}
 	started, err := shell.Start(ctx, shell.Options{
 		Bash: flags.bash, Script: script, Args: args, Dir: p.dir, Output: p.stderr,
-		Env:  slices.Concat(s.source.environment(), p.env, p.findable(), roots, []string{talkback.UpdatesVariable + "=" + s.updates.Path()}),
+		Env:  slices.Concat(s.source.environment(), p.env, p.findable(), more, []string{talkback.UpdatesVariable + "=" + s.updates.Path()}),
 		Talk: true, Commands: true, Wanted: s.source.wanted(), Parked: flags.asking.maxParked,
 		Workers: int(flags.concurrency), Lifeline: s.lifeline, Log: s.logs.logger(),
 	})

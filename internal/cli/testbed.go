@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -73,8 +74,9 @@ func (b *testbed) makeScratch() error {
 		}
 	}
 	b.place.env = append(append([]string{"TMPDIR=" + tmp}, b.suite.file.Env...), "CONCH_TEST_DIR="+b.suite.own())
-	b.place.env = append(b.place.env, b.place.findable()...)
-	return nil
+	jqPath, err := b.place.pathWithJQ()
+	b.place.env = slices.Concat(b.place.env, b.place.findable(), jqPath)
+	return err
 }
 
 // setUp runs what the file wants done first. What that leaves running is there for

@@ -59,6 +59,10 @@ type Client struct {
 	plain bool
 	// variables is what the client replaces in texts, nil for nothing.
 	variables *regexp.Regexp
+	// inherits are the variables of the client's that its servers have; nil for all.
+	inherits []string
+	// keepsProjects is a client whose own file has servers of single projects too.
+	keepsProjects bool
 
 	user, project func(Machine) Place
 }

@@ -25,7 +25,7 @@ func All() []Client {
 		{
 			Name: "claude-code", Title: "Claude Code", Next: "start Claude Code anew",
 			parse: inplace.ParseJSON, servers: "mcpServers", kind: "stdio", foreign: []string{"url", "headers", "headersHelper", "oauth"},
-			strict: true, variables: defaults,
+			strict: true, variables: defaults, keepsProjects: true,
 			user: claudeCode, project: below(".mcp.json"),
 		},
 		{
@@ -56,6 +56,9 @@ func All() []Client {
 			parse: inplace.ParseTOML, servers: "mcp_servers",
 			foreign: []string{"type", "url", "bearer_token_env_var", "http_headers", "env_http_headers", "oauth", "oauth_resource", "scopes"},
 			strict:  true,
+			inherits: []string{
+				"HOME", "LOGNAME", "PATH", "SHELL", "USER", "LANG", "LC_ALL", "TERM", "TMPDIR", "TZ", "__CF_USER_TEXT_ENCODING",
+			},
 			user:    func(m Machine) Place { return within(m.or("CODEX_HOME", ".codex"), "config.toml") },
 			project: below(".codex", "config.toml"),
 		},

@@ -25,20 +25,31 @@ Examples:
 Flags:
   -r, --raw-output        print strings as their text
   -j, --join-output       the same, without a newline after each value
+      --raw-output0       print strings as their text, and NUL behind each value
   -c, --compact-output    print each value in one line
+  -a, --ascii-output      print what is not ASCII as \uXXXX
       --tab, --indent N   indent by a tab, or by N blanks (0 to 7) instead of 2
   -e, --exit-status       exit with 1 if the last value is false or null, 4 if
                           there is none
   -n, --null-input        run the filter once, with null; input and inputs read
   -R, --raw-input         take lines of text for inputs
   -s, --slurp             make one array of all inputs, or one text with -R
+      --stream            make of each input its events, [PATH, LEAF] and [PATH]
   -f, --from-file FILE    read the filter from a file; no FILTER is given then
       --arg NAME TEXT     set $NAME to a text
       --argjson NAME JSON set $NAME to a value
       --rawfile NAME FILE, --slurpfile NAME FILE
                           set $NAME to a file's text, or to the array of its values
       --args, --jsonargs  what follows FILTER is no files, but $ARGS.positional
-  -S, -M                  taken for jq's sake: so it is anyway
+  -L, --library-path DIR  look for modules there, and not in ~/.jq
+  -S, -M, --unbuffered    taken for jq's sake: so it is anyway
+  -C                      taken for jq's sake; nothing is coloured
+  -V, --version           print the version of jq whose language this is
+
+A link to conch that is called jq is the same program.
+
+Members are sorted also in to_entries, keys_unsorted and .[], and there is no
+input_line_number and no --seq.
 
 The exit status is 2 if a file or a flag is wrong, 3 if the filter is, and 5 if it
 raises an error.
@@ -46,9 +57,12 @@ raises an error.
 
 // command is what the arguments say.
 type command struct {
-	help, raw, exitStatus      bool
+	help, version              bool
+	raw, ascii, exitStatus     bool
 	nullInput, rawInput, slurp bool
+	stream                     bool
 	indent, separator          string
+	libraries                  []string // directories of modules
 
 	filter, filterFile  string
 	hasFilter, fromFile bool
@@ -71,12 +85,12 @@ func parse(args []string) (*command, error) {
 	c := &command{indent: "  ", separator: "\n", named: map[string]any{}, positional: []any{}}
 	c.rest = c.addFile
 	p := &parser{c, args}
-	for len(p.args) > 0 && !c.help {
+	for len(p.args) > 0 && !c.help && !c.version {
 		if err := p.next(); err != nil {
 			return nil, err
 		}
 	}
-	if c.help {
+	if c.help || c.version {
 		return c, nil
 	}
 	return c, c.finish()
@@ -119,6 +133,9 @@ func (p *parser) next() error {
 		return nil
 	case strings.HasPrefix(arg, "--"):
 		return p.long(arg)
+	case strings.HasPrefix(arg, "-L") && len(arg) > 2:
+		p.libraries = append(p.libraries, arg[2:])
+		return nil
 	case len(arg) > 1 && arg[0] == '-':
 		for _, letter := range arg[1:] {
 			if err := p.short(letter); err != nil {
@@ -140,7 +157,8 @@ func (p *parser) operand(text string) error {
 
 var longs = map[rune]string{
 	'r': "--raw-output", 'j': "--join-output", 'c': "--compact-output", 'e': "--exit-status", 'n': "--null-input",
-	'R': "--raw-input", 's': "--slurp", 'f': "--from-file", 'S': "--sort-keys", 'M': "--monochrome-output", 'h': "--help",
+	'R': "--raw-input", 's': "--slurp", 'f': "--from-file", 'S': "--sort-keys", 'M': "--monochrome-output", 'C': "--color-output", 'h': "--help",
+	'a': "--ascii-output", 'L': "--library-path", 'V': "--version",
 }
 
 func (p *parser) short(letter rune) error {
@@ -157,6 +175,10 @@ func (p *parser) long(flag string) error {
 		p.raw = true
 	case "--join-output":
 		p.raw, p.separator = true, ""
+	case "--raw-output0":
+		p.raw, p.separator = true, "\x00"
+	case "--ascii-output":
+		p.ascii = true
 	case "--compact-output":
 		p.indent = ""
 	case "--tab":
@@ -169,11 +191,15 @@ func (p *parser) long(flag string) error {
 		p.rawInput = true
 	case "--slurp":
 		p.slurp = true
+	case "--stream":
+		p.stream = true
 	case "--args":
 		p.rest = p.addText
 	case "--jsonargs":
 		p.rest = p.addJSON
-	case "--sort-keys", "--monochrome-output":
+	case "--sort-keys", "--monochrome-output", "--color-output", "--unbuffered":
+	case "--version":
+		p.version = true
 	case "--help":
 		p.help = true
 	default:
@@ -186,14 +212,14 @@ func (p *parser) long(flag string) error {
 func (p *parser) withValues(flag string) error {
 	count := 2
 	switch flag {
-	case "--indent", "--from-file":
+	case "--indent", "--from-file", "--library-path":
 		count = 1
 	case "--arg", "--argjson", "--rawfile", "--slurpfile":
 	default:
 		return fmt.Errorf("there is no flag %s", flag)
 	}
 	if len(p.args) < count {
-		return fmt.Errorf("%s takes %d arguments", flag, count)
+		return fmt.Errorf("%s takes %s", flag, []string{"an argument", "2 arguments"}[count-1])
 	}
 	given := p.args[:count]
 	p.args = p.args[count:]
@@ -207,6 +233,9 @@ func (p *parser) withValues(flag string) error {
 		return nil
 	case "--from-file":
 		return p.filterFrom(given[0])
+	case "--library-path":
+		p.libraries = append(p.libraries, given[0])
+		return nil
 	}
 	return p.variable(flag, given[0], given[1])
 }

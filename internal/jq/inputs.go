@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +22,11 @@ type inputs struct {
 	name  string // of the file that is read; "" for standard input
 	next  func() (any, error)
 	done  bool
+
+	unreadable func(error) // is told of a file that is passed over; nil where none may be
+	missed     bool        // one was
+
+	events []any // what is left of an input that is taken to pieces
 }
 
 func newInputs(c *command, in io.Reader) *inputs {
@@ -70,8 +77,49 @@ func (i *inputs) value() (any, error) {
 	return i.single()
 }
 
-// single is the next value, io.EOF after the last.
+// single is the next value, or the next event of one, and io.EOF after the last.
 func (i *inputs) single() (any, error) {
+	if !i.stream || i.rawInput {
+		return i.whole()
+	}
+	for {
+		if len(i.events) > 0 {
+			event := i.events[0]
+			i.events = i.events[1:]
+			return event, nil
+		}
+		value, err := i.whole()
+		if err != nil {
+			return nil, err
+		}
+		i.events = events(nil, nil, value)
+	}
+}
+
+// events appends what a value at a path is taken to: each leaf with its path, and
+// behind the last of an array or of an object the path of that alone.
+func events(list, path []any, value any) []any {
+	var last []any
+	switch v := value.(type) {
+	case []any:
+		for n, item := range v {
+			last = append(slices.Clone(path), n)
+			list = events(list, last, item)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			last = append(slices.Clone(path), name)
+			list = events(list, last, v[name])
+		}
+	}
+	if last == nil {
+		return append(list, []any{append([]any{}, path...), value})
+	}
+	return append(list, []any{last})
+}
+
+// whole is the next value, io.EOF after the last.
+func (i *inputs) whole() (any, error) {
 	for {
 		if i.next == nil {
 			if err := i.openNext(); err != nil {
@@ -88,17 +136,22 @@ func (i *inputs) single() (any, error) {
 }
 
 func (i *inputs) openNext() error {
-	if len(i.files) == 0 {
-		return io.EOF
+	for len(i.files) > 0 {
+		name := i.files[0]
+		i.files = i.files[1:]
+		file, err := os.Open(name)
+		switch {
+		case err == nil:
+			i.open = file
+			i.read(name, file)
+			return nil
+		case i.unreadable == nil:
+			return err
+		}
+		i.missed = true
+		i.unreadable(err)
 	}
-	file, err := os.Open(i.files[0])
-	if err != nil {
-		return err
-	}
-	i.open = file
-	i.read(i.files[0], file)
-	i.files = i.files[1:]
-	return nil
+	return io.EOF
 }
 
 // all is what --slurp makes of the inputs.
@@ -129,15 +182,32 @@ func (i *inputs) read(name string, r io.Reader) {
 		i.next = func() (any, error) { return line(lines, !i.slurp) }
 		return
 	}
-	d := json.NewDecoder(r)
-	d.UseNumber()
+	var d *json.Decoder
 	i.next = func() (any, error) {
+		// Not before: a filter that wants no input does not wait for it.
+		if d == nil {
+			d = json.NewDecoder(withoutBOM(r))
+			d.UseNumber()
+		}
 		value, err := decode(d)
 		if err != nil && !errors.Is(err, io.EOF) {
 			err = fmt.Errorf("%s: %w", place(name), err)
 		}
 		return value, err
 	}
+}
+
+// withoutBOM passes over the mark that texts from Windows begin with.
+func withoutBOM(r io.Reader) io.Reader {
+	const bom = "\ufeff"
+	buffered := bufio.NewReader(r)
+	if first, _ := buffered.Peek(1); len(first) == 0 || first[0] != bom[0] {
+		return buffered
+	}
+	if begin, _ := buffered.Peek(len(bom)); string(begin) == bom {
+		_, _ = buffered.Discard(len(bom))
+	}
+	return buffered
 }
 
 func place(name string) string {

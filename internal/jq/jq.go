@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
+	"unicode/utf16"
 
 	"github.com/itchyny/gojq"
 )
@@ -25,6 +27,23 @@ const (
 	statusNothing = 4 // -e, and there was no value
 	statusError   = 5 // the filter raised an error
 )
+
+// version is the jq whose language is spoken, in the form in which scripts look
+// for it.
+const version = "jq-1.7.1-conch"
+
+// definitions are of functions that gojq does not have, or is stricter with than
+// the jq that scripts were written for.
+const definitions = `
+def keys_unsorted: keys;
+def toarray: if type == "array" then . else [.] end;
+def leaf_paths: paths(scalars);
+def recurse_down: recurse;
+def have_literal_numbers: true;
+def have_decnum: false;
+def ltrimstr($x): if type == "string" and ($x | type) == "string" and startswith($x) then .[$x | length:] else . end;
+def rtrimstr($x): if type == "string" and ($x | type) == "string" and endswith($x) then .[:length - ($x | length)] else . end;
+`
 
 // Streams are a program's.
 type Streams struct {
@@ -41,7 +60,10 @@ func Main(name string, args []string, streams Streams) int {
 		fmt.Fprintf(streams.Err, "%s: %v; see %s --help\n", name, err, name)
 		return statusUsage
 	case c.help:
-		fmt.Fprint(streams.Out, Help)
+		fmt.Fprint(streams.Out, strings.ReplaceAll(Help, "conch jq", name))
+		return 0
+	case c.version:
+		fmt.Fprintln(streams.Out, version)
 		return 0
 	}
 	r := &run{command: c, name: name, streams: streams, last: statusNothing}
@@ -62,16 +84,25 @@ type run struct {
 
 func (r *run) all() int {
 	inputs := newInputs(r.command, r.streams.In)
+	inputs.unreadable = func(err error) { r.complain(statusUsage, err) }
 	defer inputs.close()
 	code, err := r.compile(inputs)
 	if err != nil {
 		return r.complain(statusCompile, err)
 	}
+	status := r.over(code, inputs)
+	if status == 0 && inputs.missed {
+		return statusUsage
+	}
+	return status
+}
+
+// over runs the filter over all inputs.
+func (r *run) over(code *gojq.Code, inputs *inputs) (status int) {
 	if r.nullInput {
-		status, _ := r.each(code, nil)
+		status, _ = r.each(code, nil)
 		return status
 	}
-	status := 0
 	for {
 		value, ok := inputs.Next()
 		if !ok {
@@ -100,14 +131,29 @@ func (r *run) compile(inputs *inputs) (*gojq.Code, error) {
 	if err != nil {
 		return nil, syntaxError(r.filter, err)
 	}
+	own, err := gojq.Parse(definitions)
+	if err != nil {
+		return nil, fmt.Errorf("read what is defined for every filter: %w", err)
+	}
+	query.FuncDefs = append(own.FuncDefs, query.FuncDefs...)
 	return gojq.Compile(query,
 		gojq.WithEnvironLoader(os.Environ),
 		gojq.WithVariables(r.names),
 		gojq.WithInputIter(inputs),
+		gojq.WithModuleLoader(gojq.NewModuleLoader(r.libraryPath())),
 		gojq.WithFunction("debug", 0, 0, r.debug),
 		gojq.WithFunction("stderr", 0, 0, r.stderr),
 		gojq.WithFunction("input_filename", 0, 0, func(any, []any) any { return inputs.file() }),
 	)
+}
+
+// libraryPath is where modules are. ~/.jq may be a file of definitions too, which
+// every filter has.
+func (c *command) libraryPath() []string {
+	if len(c.libraries) == 0 {
+		return []string{"~/.jq"}
+	}
+	return c.libraries
 }
 
 // syntaxError says where in the filter the error is.
@@ -167,17 +213,39 @@ func (r *run) print(value any) error {
 
 func (r *run) format(value any) (string, error) {
 	if r.raw {
-		if text, ok := value.(string); ok {
+		if text, ok := value.(string); ok && r.separator == "\x00" && strings.ContainsRune(text, 0) {
+			return "", errors.New("--raw-output0: the text has a NUL in it")
+		} else if ok && !r.ascii {
 			return text, nil
 		}
 	}
 	text, err := gojq.Marshal(value)
+	if r.ascii {
+		text = escaped(text)
+	}
 	if err != nil || r.indent == "" {
 		return string(text), err
 	}
 	var out bytes.Buffer
 	err = json.Indent(&out, text, "", r.indent)
 	return out.String(), err
+}
+
+// escaped is JSON without what is not ASCII.
+func escaped(text []byte) []byte {
+	var out []byte
+	for _, c := range string(text) {
+		switch {
+		case c < 0x80:
+			out = append(out, byte(c))
+		case c > 0xFFFF:
+			high, low := utf16.EncodeRune(c)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, c)
+		}
+	}
+	return out
 }
 
 func (r *run) debug(value any, _ []any) any {

@@ -27,6 +27,8 @@ func TestFilters(t *testing.T) {
 		return path
 	}
 	values, filter := file("values.json", `{"a":1} {"a":2}`), file("filter.jq", ".a # a comment\n")
+	marked := file("marked.json", "\ufeff{\"a\":3}")
+	file("module.jq", "def twice: 2 * .;")
 	missing := filepath.Join(dir, "missing")
 	for _, test := range []struct {
 		in        string
@@ -70,10 +72,35 @@ func TestFilters(t *testing.T) {
 		{"{", []string{"."}, "", "jq: standard input: the JSON ends too early", 2},
 		{"1 x", []string{"."}, "1\n", "jq: standard input: no JSON after 2 bytes: invalid character 'x' looking for beginning of value", 2},
 		{"", []string{".", missing}, "", "jq: open " + missing + ": no such file or directory", 2},
+		{"", []string{".a", missing, values}, "1\n2\n", "jq: open " + missing + ": no such file or directory", 2},
+		{"", []string{"-sc", "map(.a)", values, missing}, "[1,2]\n", "jq: open " + missing + ": no such file or directory", 2},
+		{"", []string{"-n", "--slurpfile", "v", missing, "$v"}, "", "jq: --slurpfile v: open " + missing + ": no such file or directory; see jq --help", 2},
+		{"", []string{"-c", ".", marked, marked}, "{\"a\":3}\n{\"a\":3}\n", "", 0},
+		{`"é😀" 1`, []string{"-a", "."}, `"\u00e9\ud83d\ude00"` + "\n1\n", "", 0},
+		{`"é"`, []string{"-ar", "."}, `"\u00e9"` + "\n", "", 0},
+		{`"é" [1]`, []string{"-c", "--raw-output0", "."}, "é\x00[1]\x00", "", 0},
+		{`"a\u0000"`, []string{"--raw-output0", "."}, "", "jq: print a value: --raw-output0: the text has a NUL in it", 2},
+		{`{"a":[1,{"b":2}],"c":[]} 3`, []string{"-c", "--stream", "."}, `[["a",0],1]
+[["a",1,"b"],2]
+[["a",1,"b"]]
+[["a",1]]
+[["c"],[]]
+[["c"]]
+[[],3]
+`, "", 0},
+		{`{"a":[1,2]}`, []string{"-nc", "--stream", "fromstream(1 | truncate_stream(inputs))"}, "[1,2]\n", "", 0},
+		{`[1]`, []string{"-sc", "--stream", "."}, "[[[0],1],[[0]]]\n", "", 0},
+		{"3", []string{"-L", dir, `import "module" as m; m::twice`}, "6\n", "", 0},
+		{"3", []string{"-L" + dir, `include "module"; twice`}, "6\n", "", 0},
+		{"3", []string{`include "module"; twice`}, "", `jq: module not found: "module"`, 3},
+		{"", []string{"-V", "--nothing"}, "jq-1.7.1-conch\n", "", 0},
+		{`{"a":1}`, []string{"-c", "--unbuffered", "-C", "[keys_unsorted, toarray, leaf_paths]"}, `[["a"],[{"a":1}],["a"]]` + "\n", "", 0},
+		{`["abca", 1]`, []string{"-c", `map(ltrimstr("a"), rtrimstr("a"), ltrimstr(1))`}, `["bca","abc","abca",1,1,1]` + "\n", "", 0},
 		{"", []string{}, "", "jq: there is no filter; see jq --help", 2},
 		{"", []string{"-x", "."}, "", "jq: there is no flag -x; see jq --help", 2},
 		{"", []string{"--yaml", "."}, "", "jq: there is no flag --yaml; see jq --help", 2},
 		{"", []string{"--arg", "a"}, "", "jq: --arg takes 2 arguments; see jq --help", 2},
+		{"", []string{"-L"}, "", "jq: --library-path takes an argument; see jq --help", 2},
 		{"", []string{"--indent", "9", "."}, "", "jq: --indent takes a number from 0 to 7; see jq --help", 2},
 		{"", []string{"-n", "--argjson", "a", "{} 1", "."}, "", "jq: --argjson a: there is more than one JSON value; see jq --help", 2},
 		{"", []string{"-n", "--argjson", "a", " ", "."}, "", "jq: --argjson a: there is no JSON; see jq --help", 2},
@@ -92,7 +119,7 @@ func quoted(text string) string {
 
 func TestHelp(t *testing.T) {
 	for _, flag := range []string{"-h", "--help"} {
-		if out, says, status := run("", flag, "--nothing"); out != jq.Help || says != "" || status != 0 {
+		if out, says, status := run("", flag, "--nothing"); out != strings.ReplaceAll(jq.Help, "conch jq", "jq") || says != "" || status != 0 {
 			t.Errorf("%s: %d, %q", flag, status, says)
 		}
 	}
@@ -197,14 +224,18 @@ func FuzzInputs(f *testing.F) {
 	for _, in := range []string{"", "1 2", `{"a":[1.0,"x"]}`, "{", "a\nb", "\xff", `"\ud800"`, "1e999"} {
 		f.Add(in, "-c")
 		f.Add(in, "-Rsc")
+		f.Add(in, "--stream")
 	}
 	f.Fuzz(func(t *testing.T, in, flags string) {
+		args := []string{flags, "."}
 		switch flags {
 		case "-c", "-Rc", "-sc", "-Rsc":
+		case "--stream":
+			args = []string{"-c", flags, "."}
 		default:
 			t.Skip("no such flags")
 		}
-		out, says, status := run(in, flags, ".")
+		out, says, status := run(in, args...)
 		for line := range strings.Lines(out) {
 			if !jq.Valid([]byte(line)) {
 				t.Errorf("%q: %q", in, line)

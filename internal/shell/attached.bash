@@ -108,6 +108,9 @@ _mcp_serve() {
   _mcp_define_forks
   _conch_enter "$_mcp_options"
   [[ -z $_mcp_exec ]] || _conch_restore=$_mcp_exec$'\n'$_conch_restore
+  # Where the script's PATH has no jq. Local, since the folder goes with conch; a
+  # readonly PATH stays as it is.
+  [[ ! -d $_conch_dir/bin ]] || builtin local PATH="$PATH:$_conch_dir/bin" 2>/dev/null || builtin :
   # A signal that came before conch could be told.
   [[ -z ${_mcp_signal:-} ]] || _mcp_note_signal "$_mcp_signal"
   _conch_serve
