@@ -28,7 +28,7 @@ type Variable struct {
 
 // Groups are all variables, the ones that most people look for first.
 func Groups() []Group {
-	return []Group{calls(), limited(), conventions(), server(), tools(), dropIn(), httpVariables(), installing(), testing(), internals()}
+	return []Group{calls(), limited(), conventions(), server(), tools(), dropIn(), httpVariables(), installing(), doctor(), testing(), internals()}
 }
 
 func calls() Group {
@@ -62,7 +62,7 @@ func limited() Group {
 			{Name: "USER", Means: "the user's name", Elsewhere: true},
 			{Name: "LOGNAME", Means: "the same", Elsewhere: true},
 			{Name: "SHELL", Means: "the user's shell", Elsewhere: true},
-			{Name: "TERM", Means: "the kind of terminal", Elsewhere: true},
+			{Name: "TERM", Means: "the kind of terminal"},
 			{Name: "TMPDIR", Means: "where temporary files go"},
 			{Name: "TZ", Means: "the time zone", Elsewhere: true},
 			{Name: "LANG", Means: "the locale", Elsewhere: true},
@@ -177,6 +177,21 @@ func installing() Group {
 			{Name: "CODEX_HOME", Means: "the directory of Codex", Default: "`~/.codex`"},
 			{Name: "GEMINI_CLI_HOME", Means: "where the `.gemini` of Gemini CLI is", Default: "the home directory"},
 			{Name: "XDG_CONFIG_HOME", Means: "where Claude Desktop, VS Code and Zed have theirs, as far as they look there", Default: "`~/.config`"},
+		},
+	}
+}
+
+func doctor() Group {
+	return Group{
+		Title: "What `conch doctor` reads",
+		About: "Besides those for `conch install`: a server is started with the variables that its client hands on.",
+		All: []Variable{
+			{Name: "BASH_ENV", Means: "what Bash runs before each script; told of, since it slows servers down and may print"},
+			{Name: "NO_COLOR", Means: "no colours, whatever it says"},
+			{Name: "TERM", Means: "`dumb`: no colours"},
+			{Name: "WAYLAND_DISPLAY", Means: "what clients with windows of their own have, and hand on"},
+			{Name: "DBUS_SESSION_BUS_ADDRESS", Means: "likewise"},
+			{Name: "SSH_AUTH_SOCK", Means: "likewise"},
 		},
 	}
 }

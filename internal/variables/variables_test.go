@@ -86,7 +86,7 @@ func inCode(t *testing.T) uses {
 			switch {
 			case err != nil:
 				return err
-			case d.IsDir() && (d.Name() == "testdata" || d.Name() == "variables"):
+			case d.IsDir() && (d.Name() == "testdata" || d.Name() == "templates" || d.Name() == "variables"):
 				return filepath.SkipDir
 			case strings.HasSuffix(path, "_test.go"):
 			case strings.HasSuffix(path, ".go"):
