@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/conch-mcp/conch/internal/catalog/annotated"
+	"github.com/conch-mcp/conch/internal/catalog/bashsdk"
 	"github.com/conch-mcp/conch/internal/clients"
 )
 
@@ -47,10 +48,14 @@ func launchFolder(folder string) (l launch, err error) {
 	}
 	everything := annotated.Environment{Get: os.LookupEnv, HasProgram: func(string) bool { return true }}
 	tools, err := annotated.NewFolder(path, everything)
-	if err == nil {
-		err = tools.Check()
-	}
 	if err != nil {
+		return l, err
+	}
+	list, err := bashsdk.NewToolsFile(filepath.Join(path, "tools.json"), true).Read()
+	if err != nil {
+		return l, err
+	}
+	if err := tools.Check(list); err != nil {
 		return l, err
 	}
 	conch, err := ownPath()

@@ -10,6 +10,7 @@ import (
 
 // lists are the files that say what a server offers.
 type lists struct {
+	readList   func() (*catalog.Tools, error) // the list alone
 	readTools  func() (*catalog.Tools, error)
 	readConfig func() (*catalog.Config, error)
 	resources  *bashsdk.ResourcesFile
@@ -26,7 +27,7 @@ func (s *server) findLists(flags serverFlags) lists {
 	l := lists{paths: map[string]string{}, folder: filepath.Dir(beside(script, "resources.json"))}
 	tools, named := s.file(flags.tools, "MCP_TOOLS_LIST_FILE", script, "tools.json")
 	list := bashsdk.NewToolsFile(tools, s.source.isTagged() && !named)
-	l.paths["tools"], l.readTools = tools, s.source.tools(list.Read)
+	l.paths["tools"], l.readList, l.readTools = tools, list.Read, s.source.tools(list.Read)
 	config, named := s.file(flags.config, "MCP_CONFIG_FILE", script, "config.json")
 	l.readConfig = s.source.config(bashsdk.NewConfigFile(config, message.Revisions(), s.source.isTagged() && !named).Read)
 	resources, named := s.file(flags.resources, "MCP_RESOURCES_LIST_FILE", script, "resources.json")

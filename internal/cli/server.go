@@ -146,13 +146,7 @@ func (p place) start(ctx context.Context, script string, args []string, flags se
 		Heartbeat: time.Duration(flags.length.heartbeat), Long: s.long, Roots: inScope, Log: log,
 	})
 	s.updates.Listen(s.host.Hear, log)
-	if s.source.folder != nil {
-		// At the start what is wrong with a file is an error, later a warning.
-		if err := s.source.folder.Check(); err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
+	return s, s.source.check(s.lists)
 }
 
 // startShell starts the shell of the source. more is of its environment.

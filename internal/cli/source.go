@@ -177,6 +177,20 @@ func (src *source) config(configuration func() (*catalog.Config, error)) func() 
 	}
 }
 
+// check tells what is wrong with a folder's files. At the start that is an error,
+// later a warning.
+func (src *source) check(l lists) error {
+	if src.folder == nil {
+		return nil
+	}
+	list, err := l.readList()
+	if err != nil {
+		// Clients are told, and so is the log.
+		list = catalog.NewTools(nil, nil, []string{err.Error()})
+	}
+	return src.folder.Check(list)
+}
+
 func (src *source) version() string {
 	if src.tagged == nil {
 		return ""

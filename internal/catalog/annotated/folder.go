@@ -53,38 +53,27 @@ func NewFolder(path string, env Environment) (*Folder, error) {
 	return &Folder{path: absolute, env: env}, nil
 }
 
-// Check tells what is wrong with the files as they are now, and whether there are
-// any.
-func (f *Folder) Check() error {
-	r, err := f.now()
-	switch {
-	case err != nil:
+// Check tells what is wrong with the files as they are now, and whether anything
+// here could be called, of a list's as well.
+func (f *Folder) Check(list *catalog.Tools) error {
+	tools, err := f.Tools(list)
+	if err != nil {
 		return err
-	case r.faults != nil:
-		return r.faults
-	case len(r.tools) == 0 && len(r.problems) == 0 && !isFile(filepath.Join(f.path, "tools.json")):
-		return fmt.Errorf("no file in %s has a tag that says what it is, such as # @describe, and there is no tools.json%s", f.path, f.scriptHint())
-	case len(r.tools) == 0 && f.scriptHint() != "" && len(r.problems) == 0:
-		// The list is that of a script beside it.
-		return fmt.Errorf("no file in %s has a tag that says what it is, such as # @describe%s", f.path, f.scriptHint())
 	}
-	return nil
-}
-
-// scriptHint says what may be meant where a folder has a script and nothing that a
-// folder is served for; "" where it has none.
-func (f *Folder) scriptHint() string {
-	for _, path := range f.Files()[1:] {
+	if f.read.faults != nil {
+		return f.read.faults
+	}
+	if len(tools.Problems) > 0 || slices.ContainsFunc(tools.List, func(t *catalog.Tool) bool { return t.Engine != nil }) {
+		return nil
+	}
+	hint := ""
+	for _, path := range f.Files() {
 		if strings.HasSuffix(path, ".sh") {
-			return "; to serve a script, name it: " + path
+			hint = "; to serve a script, name it: " + path
+			break
 		}
 	}
-	return ""
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+	return fmt.Errorf("no file in %s has a tag that says what it is, such as # @describe%s", f.path, hint)
 }
 
 // Tools are those of the files as they are now, and of the list beside them. A file
@@ -199,10 +188,25 @@ func (f *Folder) readFile(file seenFile) (tools []*catalog.Tool, problems []stri
 	}
 	if sign := signs[language]; language != bash && sign != "" {
 		if comments := tags.Comments(text, sign); Is(comments, false) {
-			return f.readProgram(path, comments, file.stat.Mode&0o111 != 0)
+			if why := notRunnable(file, text); why != "" {
+				return nil, []string{fmt.Sprintf("%s has tags, and %s; it is not served", path, why)}, nil
+			}
+			return f.readProgram(path, comments)
 		}
 	}
 	return nil, nil, nil
+}
+
+// notRunnable tells why a program cannot be run. One without an interpreter in its
+// first line Bash would take for a script of its own.
+func notRunnable(file seenFile, text []byte) string {
+	switch {
+	case file.stat.Mode&0o111 == 0:
+		return "is not executable (chmod +x)"
+	case !bytes.HasPrefix(text, []byte("#!")):
+		return "its first line does not say what runs it, as #!/usr/bin/env node does"
+	}
+	return ""
 }
 
 func readBounded(path string) ([]byte, error) {
@@ -257,6 +261,7 @@ var (
 	extensions   = map[string]language{
 		".sh": bash, ".bash": bash, ".js": slashes, ".mjs": slashes, ".cjs": slashes, ".ts": slashes, ".go": slashes, ".php": slashes, ".swift": slashes, ".rs": slashes, ".kts": slashes,
 		".lua": dashes, ".hs": dashes, ".sql": dashes,
+		".py": hashes, ".rb": hashes, ".pl": hashes, ".awk": hashes, ".jq": hashes, ".tcl": hashes, ".r": hashes,
 	}
 )
 

@@ -12,13 +12,11 @@ import (
 )
 
 // readProgram reads the tags of a program, which is one tool with the file's name.
-func (f *Folder) readProgram(path string, comments []byte, isExecutable bool) ([]*catalog.Tool, []string, error) {
+func (f *Folder) readProgram(path string, comments []byte) ([]*catalog.Tool, []string, error) {
 	s, err := Read(path, comments)
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case !isExecutable:
-		return nil, []string{fmt.Sprintf("%s has tags, and is not executable; it is not served (chmod +x)", path)}, nil
 	case tags.Mentions(comments, "cmd"):
 		return nil, nil, fmt.Errorf("%s has a @cmd, which stands above a function of Bash; a program is one tool, whose tags are @describe, @option and the like", path)
 	}
