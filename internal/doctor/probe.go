@@ -307,7 +307,8 @@ func isMessage(line []byte) bool {
 
 func clip(text string) string {
 	const most = 120
-	if runes := []rune(strings.ToValidUTF8(text, "\uFFFD")); len(runes) > most {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + "…"
 	}
 	return text
