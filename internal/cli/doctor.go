@@ -60,8 +60,8 @@ What was started is ended again. The exit status is 1 if something fails.`,
 func (f *doctorFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.config, "config", "", "start the servers in this `FILE`")
-	flags.StringVar(&f.client, "client", "", "start the servers of this client, or start them as it would: "+strings.Join(clients.Names(), ", "))
-	flags.StringVar(&f.server, "server", "", "start this one alone, by its name there")
+	flags.StringVar(&f.client, "client", "", "start the servers of this `CLIENT`, or start them as it would: "+strings.Join(clients.Names(), ", "))
+	flags.StringVar(&f.server, "server", "", "start the server of this `NAME` there alone")
 	flags.Var(&f.timeout, "timeout", "how long a server may take to answer")
 	flags.BoolVar(&f.json, "json", false, "print what was found as JSON")
 	// The flag is there.

@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/sys/unix"
 
+	"github.com/conch-mcp/conch/internal/message"
 	"github.com/conch-mcp/conch/internal/process"
 )
 
@@ -63,15 +64,28 @@ type session struct {
 	errs  *tail
 }
 
-// probe starts a server, asks it, and ends it with all that it has started.
+// probe starts a server, and asks it as most clients do. One that refuses to begin
+// so is started again, and asked in the way of the newest revision.
 func (p Prober) probe(ctx context.Context, l launch) answer {
+	a := p.try(ctx, l, message.Revision20251125)
+	if refusal(a.err) == nil {
+		return a
+	}
+	if newest := p.try(ctx, l, message.Revision20260728); newest.err == nil {
+		return newest
+	}
+	return a
+}
+
+// try starts a server, asks it, and ends it with all that it has started.
+func (p Prober) try(ctx context.Context, l launch, revision string) answer {
 	start := time.Now()
 	s, err := p.start(l)
 	if err != nil {
 		return answer{err: err}
 	}
 	a := answer{started: true}
-	a.err = p.ask(ctx, s, &a)
+	a.err = p.ask(ctx, s, revision, &a)
 	a.took = time.Since(start)
 	if a.err != nil {
 		// How it ended says more than that it did.
@@ -135,7 +149,7 @@ func closeAll(files []*os.File) {
 }
 
 // ask does what a client does that has just started a server.
-func (p Prober) ask(ctx context.Context, s *session, a *answer) error {
+func (p Prober) ask(ctx context.Context, s *session, revision string, a *answer) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, errLate)
 	defer cancel()
 	ctx, stop := context.WithCancel(ctx)
@@ -157,7 +171,7 @@ func (p Prober) ask(ctx context.Context, s *session, a *answer) error {
 	defer watch.Wait()
 	defer close(over)
 	client := mcp.NewClient(&mcp.Implementation{Name: "conch doctor", Version: p.Version}, nil)
-	c, err := client.Connect(ctx, &mcp.IOTransport{Reader: s.out, Writer: unclosed{s.in}, MaxLineLength: -1}, nil)
+	c, err := client.Connect(ctx, &mcp.IOTransport{Reader: s.out, Writer: unclosed{s.in}, MaxLineLength: -1}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 	if err == nil {
 		err = a.list(ctx, c)
 	}
@@ -293,7 +307,8 @@ func isMessage(line []byte) bool {
 
 func clip(text string) string {
 	const most = 120
-	if runes := []rune(strings.ToValidUTF8(text, "\uFFFD")); len(runes) > most {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + "…"
 	}
 	return text
