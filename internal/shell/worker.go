@@ -268,12 +268,19 @@ func (w *Worker) cutEvent() (kind string, number int, ok bool) {
 // the next. Both shells are looked at, since the death of neither may have been
 // told yet, and a call that is given to a dead one is lost.
 func (w *Worker) ready(ctx context.Context) error {
-	waits := func() bool { return w.poll() && !w.shell.HasEnded() && !w.group.HasEnded() }
+	waits := func() bool { return w.poll() && (w.isHeld() || !w.shell.HasEnded() && !w.group.HasEnded()) }
 	if err := w.listen(ctx, waits); err != nil {
 		return err
 	}
 	return w.server.lifeline.Record(w.groupSlot(), w.group)
 }
+
+// isHeld reports whether the worker is sure to be there with a subshell that waits,
+// which can be told at a fraction of what it takes to look at both in /proc. A
+// subshell has opened its output, which nobody else has by then, or it has ended
+// and the output has no writer. Once it has, the worker alone holds its events, so
+// that they tell of the worker's end.
+func (w *Worker) isHeld() bool { return w.out[w.side].hasWriter() && w.poll() }
 
 // listen waits for events until enough has been said.
 func (w *Worker) listen(ctx context.Context, enough func() bool) error {
