@@ -466,24 +466,40 @@ const maxDrain = 1 << 20
 // the other end, the worker gets a new one, so that what that process prints
 // later reaches no other call.
 func (w *Worker) Drain(sink io.Writer) error {
+	_, held, err := w.take(w.out[w.side], sink)
+	if err != nil || !held {
+		return err
+	}
+	return w.replaceOutput()
+}
+
+// Printed reads what the call has printed by now into sink, without waiting, and
+// returns how much that was.
+func (w *Worker) Printed(sink io.Writer) (n int, err error) {
+	n, _, err = w.take(w.out[w.side], sink)
+	return n, err
+}
+
+// take reads what there is in a FIFO into sink, without waiting. It is held when
+// somebody may write more.
+func (w *Worker) take(from fifo, sink io.Writer) (total int, held bool, err error) {
 	if w.buf == nil {
 		w.buf = make([]byte, 32<<10)
 	}
-	buf := w.buf
-	for total := 0; total < maxDrain; {
-		n, err := w.out[w.side].readNow(buf)
+	for total < maxDrain {
+		n, err := from.readNow(w.buf)
 		if errors.Is(err, unix.EAGAIN) {
 			break
 		}
 		if n == 0 || err != nil {
-			return err
+			return total, false, err
 		}
-		if _, err := sink.Write(buf[:n]); err != nil {
-			return err
+		if _, err := sink.Write(w.buf[:n]); err != nil {
+			return total, true, err
 		}
 		total += n
 	}
-	return w.replaceOutput()
+	return total, true, nil
 }
 
 func (w *Worker) replaceOutput() (err error) {
