@@ -25,8 +25,14 @@ import (
 	"github.com/conch-mcp/conch/internal/talkback"
 )
 
-// quick is how long a call may run before its output is read while it runs.
-const quick = 3 * time.Millisecond
+// A call's output, and what it says, is read while it runs from when there is
+// something to read, or else from the moment slow. That is looked for at the
+// moment quick, and whenever the call has run for twice as long: most calls end
+// before it is worth the while.
+const (
+	quick = 3 * time.Millisecond
+	slow  = 8 * quick
+)
 
 // killed is how long a killed shell may take to be reported dead.
 const killed = 5 * time.Second
@@ -244,7 +250,7 @@ func (c running) watch(ctx context.Context) (outcome Outcome, littered bool) {
 	killed := contain(c.worker.Group())
 	pump.stop()
 	if heard != nil {
-		if err := c.worker.Hear(heard); err != nil {
+		if _, err := c.worker.Hear(heard); err != nil {
 			c.log.Error("cannot read what a call says", "err", err)
 		}
 		heard.hurry()
@@ -305,20 +311,18 @@ func (c running) await(ctx context.Context, out io.Writer, heard *ears) (End, in
 		clock = &Clock{}
 	}
 	clock.begin(c.limits.Timeout)
-	soon := time.Now().Add(quick)
-	if deadline := clock.deadline(); !deadline.IsZero() && deadline.Before(soon) {
-		soon = deadline
-	}
-	status, err := c.worker.Wait(ctx, soon)
+	begun, look := time.Now(), quick
+	status, err := c.worker.Wait(ctx, sooner(begun.Add(look), clock.deadline()))
 	var p *pump
 	for errors.Is(err, shell.ErrNotYet) {
-		if p == nil {
+		end := why(ctx, clock)
+		if p == nil && (end != Returned || look >= slow || c.isBusy(out, heard)) {
 			if p, err = c.startPump(out, heard); err != nil {
 				c.log.Error("cannot read a call's output", "err", err)
 				break
 			}
 		}
-		if end := why(ctx, clock); end != Returned {
+		if end != Returned {
 			heard.hurry()
 			status, err := c.stop()
 			if err != nil {
@@ -326,12 +330,39 @@ func (c running) await(ctx context.Context, out io.Writer, heard *ears) (End, in
 			}
 			return end, status, p
 		}
-		status, err = c.worker.Wait(ctx, clock.deadline())
+		deadline := clock.deadline()
+		if p == nil {
+			look *= 2
+			deadline = sooner(begun.Add(look), deadline)
+		}
+		status, err = c.worker.Wait(ctx, deadline)
 	}
 	if err != nil {
 		return Lost, 0, p
 	}
 	return Returned, status, p
+}
+
+// isBusy takes what a call has printed and said so far, and reports whether that is
+// enough to have the rest read as it comes.
+func (c running) isBusy(out io.Writer, heard *ears) bool {
+	printed, err := c.worker.Printed(out)
+	said := 0
+	if err == nil && heard != nil {
+		said, err = c.worker.Hear(heard)
+	}
+	return err != nil || said > 0 || printed >= muchOutput
+}
+
+// muchOutput is less than any FIFO holds, and more than most calls print.
+const muchOutput = 4 << 10
+
+// sooner is the first of a moment and a deadline, which may be none.
+func sooner(t, deadline time.Time) time.Time {
+	if !deadline.IsZero() && deadline.Before(t) {
+		return deadline
+	}
+	return t
 }
 
 // why tells what ends a call before its time; Returned means nothing does.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 )
@@ -53,6 +54,17 @@ func (f fifo) isInPlace() bool {
 	var held, named unix.Stat_t
 	return unix.Fstat(f.fd, &held) == nil && unix.Lstat(f.path, &named) == nil &&
 		held.Dev == named.Dev && held.Ino == named.Ino
+}
+
+// hasWriter reports whether somebody holds the other end and has written nothing;
+// false where the system may not tell.
+func (f fifo) hasWriter() bool {
+	if runtime.GOOS != "linux" {
+		return false
+	}
+	look := []unix.PollFd{{Fd: int32(f.fd), Events: unix.POLLIN}}
+	n, err := unix.Poll(look, 0)
+	return n == 0 && err == nil
 }
 
 // close closes this end; the pipe keeps its name.

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,26 +26,14 @@ func (w *Worker) Channel() string { return w.talk.path }
 // else in the place of the FIFO, which is not to be read.
 func (w *Worker) Talk() (*os.File, error) { return w.talk.again() }
 
-// Hear reads what is in the call's channel into sink, without waiting.
-func (w *Worker) Hear(sink io.Writer) error {
+// Hear reads what is in the call's channel into sink, without waiting, and returns
+// how much that was.
+func (w *Worker) Hear(sink io.Writer) (n int, err error) {
 	if !w.Talks() {
-		return nil
+		return 0, nil
 	}
-	if w.buf == nil {
-		w.buf = make([]byte, 32<<10)
-	}
-	for total := 0; total < maxDrain; {
-		n, err := w.talk.readNow(w.buf)
-		if errors.Is(err, unix.EAGAIN) || n == 0 {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		_, _ = sink.Write(w.buf[:n])
-		total += n
-	}
-	return nil
+	n, _, err = w.take(w.talk, sink)
+	return n, err
 }
 
 // TellCancelled has the call with a token see that it is being made to end. The

@@ -280,12 +280,19 @@ func (w *Worker) cutEvent() (kind string, number int, ok bool) {
 // the next. Both shells are looked at, since the death of neither may have been
 // told yet, and a call that is given to a dead one is lost.
 func (w *Worker) ready(ctx context.Context) error {
-	waits := func() bool { return w.poll() && !w.shell.HasEnded() && !w.group.HasEnded() }
+	waits := func() bool { return w.poll() && (w.isHeld() || !w.shell.HasEnded() && !w.group.HasEnded()) }
 	if err := w.listen(ctx, waits); err != nil {
 		return err
 	}
 	return w.server.lifeline.Record(w.groupSlot(), w.group)
 }
+
+// isHeld reports whether the worker is sure to be there with a subshell that waits,
+// which can be told at a fraction of what it takes to look at both in /proc. A
+// subshell has opened its output, which nobody else has by then, or it has ended
+// and the output has no writer. Once it has, the worker alone holds its events, so
+// that they tell of the worker's end.
+func (w *Worker) isHeld() bool { return w.out[w.side].hasWriter() && w.poll() }
 
 // listen waits for events until enough has been said.
 func (w *Worker) listen(ctx context.Context, enough func() bool) error {
@@ -471,24 +478,40 @@ const maxDrain = 1 << 20
 // the other end, the worker gets a new one, so that what that process prints
 // later reaches no other call.
 func (w *Worker) Drain(sink io.Writer) error {
+	_, held, err := w.take(w.out[w.side], sink)
+	if err != nil || !held {
+		return err
+	}
+	return w.replaceOutput()
+}
+
+// Printed reads what the call has printed by now into sink, without waiting, and
+// returns how much that was.
+func (w *Worker) Printed(sink io.Writer) (n int, err error) {
+	n, _, err = w.take(w.out[w.side], sink)
+	return n, err
+}
+
+// take reads what there is in a FIFO into sink, without waiting. It is held when
+// somebody may write more.
+func (w *Worker) take(from fifo, sink io.Writer) (total int, held bool, err error) {
 	if w.buf == nil {
 		w.buf = make([]byte, 32<<10)
 	}
-	buf := w.buf
-	for total := 0; total < maxDrain; {
-		n, err := w.out[w.side].readNow(buf)
+	for total < maxDrain {
+		n, err := from.readNow(w.buf)
 		if errors.Is(err, unix.EAGAIN) {
 			break
 		}
 		if n == 0 || err != nil {
-			return err
+			return total, false, err
 		}
-		if _, err := sink.Write(buf[:n]); err != nil {
-			return err
+		if _, err := sink.Write(w.buf[:n]); err != nil {
+			return total, true, err
 		}
 		total += n
 	}
-	return w.replaceOutput()
+	return total, true, nil
 }
 
 func (w *Worker) replaceOutput() (err error) {
