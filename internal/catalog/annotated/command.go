@@ -31,7 +31,7 @@ func (c *command) Invocation(arguments json.RawMessage) (*invocation.Invocation,
 	}
 	v := c.base
 	v.Computed = slices.Clone(v.Computed)
-	places := map[string][]string{}
+	w := words{v: &v}
 	for _, p := range c.Params {
 		values := valuesOf(p, given[p.Property])
 		if len(given[p.Property]) == 0 {
@@ -43,29 +43,31 @@ func (c *command) Invocation(arguments json.RawMessage) (*invocation.Invocation,
 		}
 		set(&v, p, values)
 		if p.Kind == tags.Argument {
-			places[p.Property] = values
+			w.add(p, values)
 		}
 	}
-	v.Words = c.words(places)
 	return &v, nil
 }
 
-// words are what the function is called with: the values of its arguments in their
+// words has the function be called with the values of its arguments in their
 // places. One that is not given has an empty text before one that is.
-func (c *command) words(values map[string][]string) (words []string) {
-	skipped := 0
-	for _, p := range c.Params {
-		switch {
-		case p.Kind != tags.Argument:
-		case len(values[p.Property]) == 0:
-			skipped++
-		default:
-			words = append(words, make([]string, skipped)...)
-			words = append(words, values[p.Property]...)
-			skipped = 0
-		}
+type words struct {
+	v       *invocation.Invocation
+	skipped int
+}
+
+func (w *words) add(p tags.Param, values []string) {
+	if len(values) == 0 && p.DefaultFunction == "" {
+		w.skipped++
+		return
 	}
-	return words
+	w.v.Words = append(w.v.Words, make([]string, w.skipped)...)
+	w.skipped = 0
+	if len(values) == 0 {
+		w.v.Late = append(w.v.Late, invocation.Late{Word: len(w.v.Words), Variable: p.Variable})
+		values = []string{""}
+	}
+	w.v.Words = append(w.v.Words, values...)
 }
 
 // set has a parameter be there for the call, or not.
