@@ -94,7 +94,7 @@ var kinds = map[tags.Form]invocation.Kind{tags.List: invocation.List, tags.Pairs
 
 // valuesOf are the values that a parameter has in Bash, none where it is not set.
 func valuesOf(p tags.Param, value json.RawMessage) []string {
-	if len(value) == 0 || value[0] == 'n' {
+	if len(value) == 0 || value[0] == 'n' && !isJSON(p) {
 		return nil
 	}
 	switch p.Form() {
@@ -162,6 +162,9 @@ func isJSON(p tags.Param) bool {
 // textOf is what Bash has of one value. An integer is one for Bash's arithmetic,
 // too: 2.0 and 2e3 are integers in JSON.
 func textOf(p tags.Param, value json.RawMessage) string {
+	if value[0] == 'n' && isJSON(p) {
+		return string(value)
+	}
 	text := invocation.TextOf(value)
 	if value[0] == '"' || !strings.ContainsAny(text, ".eE") || !wantsInteger(p) {
 		return text
