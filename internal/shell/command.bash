@@ -50,7 +50,7 @@ _conch_run_command() {
 # The script sees its own path in $0, since Bash 5. What it declares at its top is
 # local to this function, so the command has to run before that ends.
 _conch_run_file() {
-  builtin local _conch_pending=1
+  builtin local _conch_pending=1 _conch_status
   # shellcheck disable=SC2034
   BASH_ARGV0=$_conch_file
   # A script that is the command itself has done its work at its end.
@@ -58,12 +58,15 @@ _conch_run_file() {
   _conch_speak
   # shellcheck source=/dev/null
   builtin . "$_conch_file" ${_conch_words[@]+"${_conch_words[@]}"}
+  _conch_status=$?
   if [[ -z ${_conch_command-} ]]; then
     [[ -z ${_conch_behind-} ]] || "$_conch_behind"
   elif [[ -n $_conch_pending ]]; then
     _conch_require_command
     _conch_run_here
+    _conch_status=$?
   fi
+  builtin return "$_conch_status"
 }
 
 _conch_require_command() {
@@ -95,15 +98,16 @@ _conch_run_here() {
 # What the script has set to speak of each command does not speak of this file's.
 # Whoever calls it sends its standard error away, and calls _conch_speak later.
 _conch_hush() {
-  _conch_flags=$-
+  _conch_flags=${_conch_flags-}$-
   builtin set +xvET
 }
 
 _conch_speak() {
-  builtin local _conch_option
+  builtin local _conch_option _conch_were="$_conch_flags"
+  _conch_flags=''
   for _conch_option in E T v x; do
     # Not by a pattern of case, to which E and e may be the same (nocasematch).
-    [[ ${_conch_flags%%"$_conch_option"*} == "$_conch_flags" ]] || builtin set "-$_conch_option"
+    [[ ${_conch_were%%"$_conch_option"*} == "$_conch_were" ]] || builtin set "-$_conch_option"
   done
 }
 
