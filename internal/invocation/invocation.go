@@ -29,6 +29,8 @@ type Invocation struct {
 	Program     []string
 	Input       []byte
 	Environment Environment
+	// Wants are the variables that the program has also of a limited environment.
+	Wants []string
 
 	// Variables are set before. Those in Unset are not there.
 	Variables []Variable

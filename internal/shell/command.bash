@@ -124,6 +124,7 @@ _conch_run_program() {
     builtin printf 'There is no program %s that could be run.\n' "${_conch_program[0]}"
     builtin exit 127
   fi
+  _conch_drop_strangers
   [[ -z ${_conch_passed-} ]] || _conch_limit_environment
   # It takes this shell's place, and with it the call's process group.
   builtin exec -- "${_conch_program[@]}" <"$_conch_base.input"
@@ -181,6 +182,17 @@ _conch_check_needs() {
   [[ -n $_conch_missing ]] || builtin return 0
   builtin printf 'The server lacks what this tool needs: %s\n' "${_conch_missing%; }"
   builtin exit 1
+}
+
+# Takes away what is no argument of the call, and looks like one.
+_conch_drop_strangers() {
+  builtin local _conch_name
+  for _conch_name in "${!ARG_@}"; do
+    case " ${_conch_exported-} " in
+      *" $_conch_name "*) ;;
+      *) builtin export -n "${_conch_name?}" ;;
+    esac
+  done
 }
 
 # Leaves a program what it is to have of the environment, and what is the call's.

@@ -21,7 +21,7 @@ func (e *encoding) invocation(v *invocation.Invocation) error {
 		e.scalar("_conch_function", "_conch_run_program")
 		e.texts("_conch_program", v.Program)
 		if v.Environment.Limited {
-			e.scalar("_conch_passed", strings.Join(v.Environment.Passed(), " "))
+			e.scalar("_conch_passed", strings.Join(append(v.Environment.Passed(), v.Wants...), " "))
 		}
 	} else {
 		e.scalar("_conch_function", "_conch_run_command")

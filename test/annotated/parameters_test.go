@@ -224,7 +224,7 @@ group() { :; }
 
 # @cmd In it
 group::inner_() { echo inner; }
-`}) + "/server.sh")
+`})+"/server.sh")
 	info := s.request("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)
 	var about struct {
 		ServerInfo   struct{ Name, Title, Version string }

@@ -185,7 +185,7 @@ func (f *Folder) readFile(file seenFile) (tools []*catalog.Tool, problems []stri
 	}
 	if sign := signs[language]; language != bash && sign != "" {
 		if comments := tags.Comments(text, sign); Is(comments, false) {
-			return f.readProgram(path, comments, file.stat.Mode&0o111 != 0)
+			return f.readProgram(path, text, comments, file.stat.Mode&0o111 != 0)
 		}
 	}
 	return nil, nil, nil
@@ -242,6 +242,7 @@ var (
 	interpreters = map[string]language{"bash": bash, "sh": bash, "dash": bash, "conch": bash, "node": slashes, "deno": slashes, "bun": slashes, "lua": dashes, "luajit": dashes, "runghc": dashes, "runhaskell": dashes}
 	extensions   = map[string]language{
 		".sh": bash, ".bash": bash, ".js": slashes, ".mjs": slashes, ".cjs": slashes, ".ts": slashes, ".go": slashes, ".php": slashes, ".swift": slashes, ".rs": slashes, ".kts": slashes,
+		".py": hashes, ".rb": hashes, ".pl": hashes, ".awk": hashes, ".r": hashes, ".jl": hashes, ".tcl": hashes, ".fish": hashes, ".zsh": hashes,
 		".lua": dashes, ".hs": dashes, ".sql": dashes,
 	}
 )
