@@ -62,16 +62,22 @@ _conch_run_file() {
   if [[ -z ${_conch_command-} ]]; then
     [[ -z ${_conch_behind-} ]] || "$_conch_behind"
   elif [[ -n $_conch_pending ]]; then
-    _conch_require_command
+    _conch_require_command "$_conch_status"
     _conch_run_here
     _conch_status=$?
   fi
   builtin return "$_conch_status"
 }
 
+# $1: the status of the script.
 _conch_require_command() {
-  ! builtin declare -F "$_conch_command" >/dev/null || builtin return 0
-  builtin printf '%s has not defined %s\n' "$_conch_file" "$_conch_command"
+  if (($1)); then
+    builtin printf '%s has a syntax error, or its last command failed with status %s\n' "$_conch_file" "$1"
+  elif ! builtin declare -F "$_conch_command" >/dev/null; then
+    builtin printf '%s has not defined %s\n' "$_conch_file" "$_conch_command"
+  else
+    builtin return 0
+  fi
   builtin exit 1
 }
 

@@ -212,6 +212,10 @@ func (s *server) cancel(id int) {
 func (s *server) ends() {
 	s.t.Helper()
 	for _, line := range s.Rest() {
+		// A watcher may tell of one change twice.
+		if strings.Contains(line, "tools/list_changed") {
+			continue
+		}
 		s.t.Errorf("an answer nobody waits for: %.300s", line)
 	}
 	if state := s.Wait(); !state.Success() {
