@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -77,7 +78,7 @@ func openSource(path string, flags serverFlags, s *server, getenv func(string) (
 	if err != nil {
 		return nil, fmt.Errorf("read the script: %w", err)
 	}
-	if !annotated.Is(text, src.hasList(flags, getenv)) {
+	if !annotated.Is(text, src.hasList(text, flags, getenv)) {
 		return src, nil
 	}
 	if src.tagged, err = annotated.Read(path, text); err != nil {
@@ -88,9 +89,9 @@ func openSource(path string, flags serverFlags, s *server, getenv func(string) (
 }
 
 // hasList reports whether there is a list of tools, as far as that can be known
-// before the script has run.
-func (src *source) hasList(flags serverFlags, getenv func(string) (string, bool)) bool {
-	if _, named := getenv("MCP_TOOLS_LIST_FILE"); named || flags.tools != "" {
+// before the script has run: it may name one itself.
+func (src *source) hasList(text []byte, flags serverFlags, getenv func(string) (string, bool)) bool {
+	if _, named := getenv("MCP_TOOLS_LIST_FILE"); named || flags.tools != "" || bytes.Contains(text, []byte("MCP_TOOLS_LIST_FILE")) {
 		return true
 	}
 	_, err := os.Stat(beside(src.path, "tools.json"))

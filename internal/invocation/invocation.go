@@ -15,6 +15,8 @@ type Invocation struct {
 	// Function is called with Words; "" where sourcing File is all there is to do.
 	Function string
 	Words    []string
+	// Late are the words that computed variables give.
+	Late []Late
 	// Before and After are functions to call around it, "" for none. Neither gets
 	// Words.
 	Before, After string
@@ -27,6 +29,8 @@ type Invocation struct {
 	Program     []string
 	Input       []byte
 	Environment Environment
+	// Wants are the variables that the program has also of a limited environment.
+	Wants []string
 
 	// Variables are set before. Those in Unset are not there.
 	Variables []Variable
@@ -52,6 +56,12 @@ const (
 	List              // an array
 	Pairs             // an associative array
 )
+
+// Late is a word that a variable gives once that is computed.
+type Late struct {
+	Word     int // its place in Words
+	Variable string
+}
 
 // Computed is what a function of the script's prints for a variable.
 type Computed struct {

@@ -7,6 +7,8 @@
 #   _conch_file         sourced first; none where the shell has the command
 #   _conch_command      the function; none where to source the file is all
 #   _conch_words        what it is called with, an array
+#   _conch_late         PLACE=VARIABLE for the words that are computed, with blanks
+#                       between
 #   _conch_ahead, _conch_behind
 #                       functions to call before and after it
 #   _conch_computed     what functions say of variables, in fours: a variable, what
@@ -23,11 +25,11 @@
 #
 # shellcheck disable=SC2154 # a job sets all of these
 
-# Scripts for argc end in eval "$(argc --argc-eval "$0" "$@")". Here the variables
-# are set before, and the function is called behind.
+# Scripts for argc end in eval "$(argc --argc-eval "$0" "$@")". Where a call sources
+# the script, that is where the command runs; elsewhere nothing is to be done there.
 argc() {
   case ${1-} in
-    --argc-eval) ;;
+    --argc-eval) [[ -z ${_conch_pending-} ]] || builtin echo _conch_run_here ;;
     *) command argc "$@" ;;
   esac
 }
@@ -35,37 +37,92 @@ argc() {
 # Not in a condition anywhere: errexit would be without effect. The script may have
 # set it where it is sourced here.
 _conch_run_command() {
-  builtin local _conch_ended=0
+  { _conch_hush; } 2>/dev/null
   _conch_set_variables
   if [[ -n ${_conch_file-} ]]; then
-    _conch_source
-  elif [[ -n $_conch_errexit ]]; then
-    builtin set -e
+    _conch_run_file
+  else
+    [[ -z $_conch_errexit ]] || builtin set -e
+    _conch_run_here
   fi
+}
+
+# The script sees its own path in $0, since Bash 5. What it declares at its top is
+# local to this function, so the command has to run before that ends.
+_conch_run_file() {
+  builtin local _conch_pending=1 _conch_status
+  # shellcheck disable=SC2034
+  BASH_ARGV0=$_conch_file
+  # A script that is the command itself has done its work at its end.
+  [[ -n ${_conch_command-} ]] || _conch_check_needs
+  _conch_speak
+  # shellcheck source=/dev/null
+  builtin . "$_conch_file" ${_conch_words[@]+"${_conch_words[@]}"}
+  _conch_status=$?
+  if [[ -z ${_conch_command-} ]]; then
+    [[ -z ${_conch_behind-} ]] || "$_conch_behind"
+  elif [[ -n $_conch_pending ]]; then
+    _conch_require_command "$_conch_status"
+    _conch_run_here
+    _conch_status=$?
+  fi
+  builtin return "$_conch_status"
+}
+
+# $1: the status of the script.
+_conch_require_command() {
+  if (($1)); then
+    builtin printf '%s has a syntax error, or its last command failed with status %s\n' "$_conch_file" "$1"
+  elif ! builtin declare -F "$_conch_command" >/dev/null; then
+    builtin printf '%s has not defined %s\n' "$_conch_file" "$_conch_command"
+  else
+    builtin return 0
+  fi
+  builtin exit 1
+}
+
+# Runs the command. All that it runs with is there by now.
+#
+# shellcheck disable=SC2034 # argc__ variables are for the script
+_conch_run_here() {
+  { _conch_hush; } 2>/dev/null
+  builtin local _conch_ended=0
+  _conch_pending=''
   _conch_check_needs
   _conch_compute
+  argc__fn=${_conch_command-}
+  argc__positionals=(${_conch_words[@]+"${_conch_words[@]}"})
+  _conch_speak
   [[ -z ${_conch_ahead-} ]] || "$_conch_ahead"
-  if [[ -n ${_conch_command-} ]]; then
-    "$_conch_command" ${_conch_words[@]+"${_conch_words[@]}"}
-    _conch_ended=$?
-  fi
+  [[ -n ${_conch_command-} ]] || builtin return 0
+  "$_conch_command" ${_conch_words[@]+"${_conch_words[@]}"}
+  _conch_ended=$?
   [[ -z ${_conch_behind-} ]] || "$_conch_behind"
   builtin return "$_conch_ended"
 }
 
-# The script sees its own path in $0, since Bash 5.
-_conch_source() {
-  # shellcheck disable=SC2034
-  BASH_ARGV0=$_conch_file
-  # shellcheck source=/dev/null
-  builtin . "$_conch_file" ${_conch_words[@]+"${_conch_words[@]}"}
-  if [[ -n ${_conch_command-} ]] && ! builtin declare -F "$_conch_command" >/dev/null; then
-    builtin printf '%s has not defined %s\n' "$_conch_file" "$_conch_command"
-    builtin exit 1
-  fi
+# What the script has set to speak of each command does not speak of this file's.
+# Whoever calls it sends its standard error away, and calls _conch_speak later.
+_conch_hush() {
+  _conch_flags=${_conch_flags-}$-
+  builtin set +xvET
 }
 
+_conch_speak() {
+  builtin local _conch_option _conch_were="$_conch_flags"
+  _conch_flags=''
+  for _conch_option in E T v x; do
+    # Not by a pattern of case, to which E and e may be the same (nocasematch).
+    [[ ${_conch_were%%"$_conch_option"*} == "$_conch_were" ]] || builtin set "-$_conch_option"
+  done
+}
+
+# No option of the script's is of use any more: it takes no file names, and E and e
+# are two.
 _conch_run_program() {
+  { builtin set +exvETf; } 2>/dev/null
+  builtin set -f
+  builtin shopt -u nocasematch
   _conch_set_variables
   _conch_check_needs
   _conch_compute
@@ -73,9 +130,10 @@ _conch_run_program() {
     builtin printf 'There is no program %s that could be run.\n' "${_conch_program[0]}"
     builtin exit 127
   fi
+  _conch_drop_strangers
   [[ -z ${_conch_passed-} ]] || _conch_limit_environment
   # It takes this shell's place, and with it the call's process group.
-  builtin exec "${_conch_program[@]}" <"$_conch_base.input"
+  builtin exec -- "${_conch_program[@]}" <"$_conch_base.input"
 }
 
 # --- Variables --------------------------------------------------------------
@@ -108,7 +166,10 @@ _conch_pair() {
   builtin local _conch_flat _conch_n
   builtin eval '_conch_flat=(${'"$1"'[@]+"${'"$1"'[@]}"})'
   builtin unset -v "$1"
-  builtin declare -gA "$1" || builtin exit 1
+  if ! builtin declare -gA "$1" 2>/dev/null; then
+    builtin echo "An option like -D- needs Bash 4.2 or later; this is $BASH_VERSION."
+    builtin exit 1
+  fi
   for ((_conch_n = 0; _conch_n + 1 < ${#_conch_flat[@]}; _conch_n += 2)); do
     [[ -z ${_conch_flat[_conch_n]} ]] ||
       builtin eval "$1"'[${_conch_flat[_conch_n]}]=${_conch_flat[_conch_n + 1]}'
@@ -127,6 +188,17 @@ _conch_check_needs() {
   [[ -n $_conch_missing ]] || builtin return 0
   builtin printf 'The server lacks what this tool needs: %s\n' "${_conch_missing%; }"
   builtin exit 1
+}
+
+# Takes away what is no argument of the call, and looks like one.
+_conch_drop_strangers() {
+  builtin local _conch_name
+  for _conch_name in "${!ARG_@}"; do
+    case " ${_conch_exported-} " in
+      *" $_conch_name "*) ;;
+      *) builtin export -n "${_conch_name?}" ;;
+    esac
+  done
 }
 
 # Leaves a program what it is to have of the environment, and what is the call's.
@@ -155,6 +227,16 @@ _conch_compute() {
       *) _conch_give_value "${_conch_computed[@]:_conch_i:4}" ;;
     esac
   done
+  _conch_fill_words
+}
+
+# Gives words the values that have been computed for their variables.
+_conch_fill_words() {
+  builtin local IFS=' ' _conch_pair _conch_name
+  for _conch_pair in ${_conch_late-}; do
+    _conch_name=${_conch_pair#*=}
+    _conch_words[${_conch_pair%%=*}]=${!_conch_name-}
+  done
 }
 
 # Gives a variable the value that a function prints. $1: the variable, $3: the
@@ -181,8 +263,20 @@ _conch_check_choice() {
   builtin eval '_conch_values=(${'"$1"'[@]+"${'"$1"'[@]}"})'
   ((${#_conch_values[@]})) || builtin return 0
   for _conch_value in "${_conch_values[@]}"; do
-    [[ $'\n'$3$'\n' != *$'\n'"$_conch_value"$'\n'* || $_conch_value == *$'\n'* ]] || builtin continue
+    ! _conch_is_line "$_conch_value" "$3" || builtin continue
     builtin printf 'Invalid value(s): %s="%s" (allowed: %s).\n' "$2" "$_conch_value" "${3//$'\n'/, }"
     builtin exit 1
   done
+}
+
+# Whether $1 is one of the lines of $2. Not by a pattern of [[, to which E and e may
+# be the same.
+_conch_is_line() {
+  # In quotes: behind `builtin` these are words as all others.
+  builtin local _conch_lines="
+$2
+" _conch_before
+  [[ $1 != *$'\n'* ]] || builtin return 1
+  _conch_before=${_conch_lines%%$'\n'"$1"$'\n'*}
+  ((${#_conch_before} < ${#_conch_lines}))
 }

@@ -3,6 +3,7 @@ package shell
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/conch-mcp/conch/internal/invocation"
@@ -20,7 +21,7 @@ func (e *encoding) invocation(v *invocation.Invocation) error {
 		e.scalar("_conch_function", "_conch_run_program")
 		e.texts("_conch_program", v.Program)
 		if v.Environment.Limited {
-			e.scalar("_conch_passed", strings.Join(v.Environment.Passed(), " "))
+			e.scalar("_conch_passed", strings.Join(append(v.Environment.Passed(), v.Wants...), " "))
 		}
 	} else {
 		e.scalar("_conch_function", "_conch_run_command")
@@ -44,6 +45,11 @@ func (e *encoding) command(v *invocation.Invocation) {
 	if len(v.Words) > 0 {
 		e.texts("_conch_words", v.Words)
 	}
+	var late []string
+	for _, l := range v.Late {
+		late = append(late, strconv.Itoa(l.Word)+"="+l.Variable)
+	}
+	e.unlessEmpty("_conch_late", strings.Join(late, " "))
 }
 
 // variables enters those of the call, and which of them are more than a text.

@@ -163,7 +163,7 @@ _conch_drop_stale() {
   builtin local _conch_name
   for _conch_name in ${_conch_names[@]+"${_conch_names[@]}"} ${_conch_stale[@]+"${_conch_stale[@]}"}; do
     case $_conch_name in
-      arg_* | argc_*) builtin unset -v "$_conch_name" ;;
+      arg_* | argc_* | ARG_*) builtin unset -v "$_conch_name" ;;
     esac
   done
 }
@@ -254,7 +254,7 @@ _conch_undeclare() {
 # it.
 _conch_claim() {
   case $1 in
-    arg_* | argc_*) _conch_forget "$1" ;;
+    arg_* | argc_* | ARG_*) _conch_forget "$1" ;;
     *) [[ $_conch_kept != *" $1 "* ]] ;;
   esac
 }
@@ -351,7 +351,7 @@ _conch_check_variables() {
 # that was declared and has no value is only listed here.
 _conch_look_for_declarations() {
   _conch_declared=''
-  case $(builtin declare -p) in *' arg_'* | *' argc_'*) _conch_declared=1 ;; esac
+  case $(builtin declare -p) in *' arg_'* | *' argc_'* | *' ARG_'*) _conch_declared=1 ;; esac
 }
 
 # A trace comes from outside, and a script that has a variable of such a name

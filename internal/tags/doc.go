@@ -8,8 +8,9 @@ reads the text it is given, and names other files as they are written there.
 
 # Tags
 
-A tag is a comment that begins its line, whose first word begins with @. Nothing
-else does: not an indented comment, nor a line of a string or a here-document.
+A tag is a comment that begins its line, and whose first word is @ and a name, which
+begins with a letter. Nothing else is one: not an indented comment, nor a line of a
+string or a here-document, nor the @@ of a diff in a description.
 
 	# @describe TEXT     what the server or the command is for
 	# @cmd TEXT          begins a command, whose function is the next one

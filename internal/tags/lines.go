@@ -22,7 +22,7 @@ func splitLines(text string) lines {
 }
 
 // tagIn finds the tag in a line: a comment that begins the line, and whose first
-// word begins with @. The cursor is behind that word.
+// word is @ and a name. The cursor is behind that word.
 func tagIn(line string) (keyword string, c *cursor, ok bool) {
 	c = &cursor{text: line}
 	if c.while(func(b byte) bool { return b == '#' }) == "" {
@@ -32,8 +32,11 @@ func tagIn(line string) (keyword string, c *cursor, ok bool) {
 	if !c.take("@") {
 		return "", nil, false
 	}
-	keyword = c.while(isName)
-	return keyword, c, keyword != ""
+	// The @@ of a diff in a description is no tag.
+	if c.atEnd() || !isLetter(c.text[c.at]) {
+		return "", nil, false
+	}
+	return c.while(isName), c, true
 }
 
 // functionIn finds the function that a line begins to define, as in "name() {"
@@ -61,7 +64,7 @@ func functionIn(line string) (name string, ok bool) {
 // for the one blank behind the #.
 func prose(line string) (text string, ok bool) {
 	text = strings.TrimLeft(line, "#")
-	if text == line || strings.HasPrefix(strings.TrimLeft(text, " \t"), "@") {
+	if _, _, isTag := tagIn(line); isTag || text == line {
 		return "", false
 	}
 	if text != "" && isBlank(text[0]) {
@@ -108,14 +111,18 @@ func Mentions(text []byte, keywords ...string) bool {
 
 // Comments leaves of a program the comments that begin their lines with a sign, such
 // as //, as comments of Bash, each in its line: tags are read there as in a script.
+// Other tools have tags of their own in such comments, as @ts-check is; those that
+// are none here are left out.
 func Comments(text []byte, sign string) []byte {
 	var b bytes.Buffer
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, sign); ok {
-			b.WriteString("#" + rest)
-		} else {
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
+		rest, isComment := strings.CutPrefix(line, sign)
+		comment := "#" + rest
+		if keyword, _, isTag := tagIn(comment); !isComment || isTag && !isKnown(keyword) {
 			b.WriteByte('\n')
+			continue
 		}
+		b.WriteString(comment)
 	}
 	return b.Bytes()
 }

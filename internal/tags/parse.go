@@ -112,6 +112,8 @@ func adder(keyword string) func(*command, tag) *flaw {
 	return nil
 }
 
+func isKnown(keyword string) bool { return keyword == "cmd" || adder(keyword) != nil }
+
 // apart goes behind the blanks that part a keyword from what follows it.
 func (t tag) apart() *flaw {
 	if !t.blanks() {

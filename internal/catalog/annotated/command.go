@@ -31,7 +31,7 @@ func (c *command) Invocation(arguments json.RawMessage) (*invocation.Invocation,
 	}
 	v := c.base
 	v.Computed = slices.Clone(v.Computed)
-	places := map[string][]string{}
+	w := words{v: &v}
 	for _, p := range c.Params {
 		values := valuesOf(p, given[p.Property])
 		if len(given[p.Property]) == 0 {
@@ -43,10 +43,9 @@ func (c *command) Invocation(arguments json.RawMessage) (*invocation.Invocation,
 		}
 		set(&v, p, values)
 		if p.Kind == tags.Argument {
-			places[p.Property] = values
+			w.add(p, values)
 		}
 	}
-	v.Words = c.words(places)
 	return &v, nil
 }
 
@@ -61,22 +60,25 @@ func (c *command) suggest(parameter string) *invocation.Invocation {
 	return nil
 }
 
-// words are what the function is called with: the values of its arguments in their
+// words has the function be called with the values of its arguments in their
 // places. One that is not given has an empty text before one that is.
-func (c *command) words(values map[string][]string) (words []string) {
-	skipped := 0
-	for _, p := range c.Params {
-		switch {
-		case p.Kind != tags.Argument:
-		case len(values[p.Property]) == 0:
-			skipped++
-		default:
-			words = append(words, make([]string, skipped)...)
-			words = append(words, values[p.Property]...)
-			skipped = 0
-		}
+type words struct {
+	v       *invocation.Invocation
+	skipped int
+}
+
+func (w *words) add(p tags.Param, values []string) {
+	if len(values) == 0 && p.DefaultFunction == "" {
+		w.skipped++
+		return
 	}
-	return words
+	w.v.Words = append(w.v.Words, make([]string, w.skipped)...)
+	w.skipped = 0
+	if len(values) == 0 {
+		w.v.Late = append(w.v.Late, invocation.Late{Word: len(w.v.Words), Variable: p.Variable})
+		values = []string{""}
+	}
+	w.v.Words = append(w.v.Words, values...)
 }
 
 // set has a parameter be there for the call, or not.
@@ -103,7 +105,7 @@ var kinds = map[tags.Form]invocation.Kind{tags.List: invocation.List, tags.Pairs
 
 // valuesOf are the values that a parameter has in Bash, none where it is not set.
 func valuesOf(p tags.Param, value json.RawMessage) []string {
-	if len(value) == 0 || value[0] == 'n' {
+	if len(value) == 0 || value[0] == 'n' && !isJSON(p) {
 		return nil
 	}
 	switch p.Form() {
@@ -171,6 +173,9 @@ func isJSON(p tags.Param) bool {
 // textOf is what Bash has of one value. An integer is one for Bash's arithmetic,
 // too: 2.0 and 2e3 are integers in JSON.
 func textOf(p tags.Param, value json.RawMessage) string {
+	if value[0] == 'n' && isJSON(p) {
+		return string(value)
+	}
 	text := invocation.TextOf(value)
 	if value[0] == '"' || !strings.ContainsAny(text, ".eE") || !wantsInteger(p) {
 		return text

@@ -188,25 +188,10 @@ func (f *Folder) readFile(file seenFile) (tools []*catalog.Tool, problems []stri
 	}
 	if sign := signs[language]; language != bash && sign != "" {
 		if comments := tags.Comments(text, sign); Is(comments, false) {
-			if why := notRunnable(file, text); why != "" {
-				return nil, []string{fmt.Sprintf("%s has tags, and %s; it is not served", path, why)}, nil
-			}
-			return f.readProgram(path, comments)
+			return f.readProgram(path, text, comments, file.stat.Mode&0o111 != 0)
 		}
 	}
 	return nil, nil, nil
-}
-
-// notRunnable tells why a program cannot be run. One without an interpreter in its
-// first line Bash would take for a script of its own.
-func notRunnable(file seenFile, text []byte) string {
-	switch {
-	case file.stat.Mode&0o111 == 0:
-		return "is not executable (chmod +x)"
-	case !bytes.HasPrefix(text, []byte("#!")):
-		return "its first line does not say what runs it, as #!/usr/bin/env node does"
-	}
-	return ""
 }
 
 func readBounded(path string) ([]byte, error) {
@@ -260,8 +245,8 @@ var (
 	interpreters = map[string]language{"bash": bash, "sh": bash, "dash": bash, "conch": bash, "node": slashes, "deno": slashes, "bun": slashes, "lua": dashes, "luajit": dashes, "runghc": dashes, "runhaskell": dashes}
 	extensions   = map[string]language{
 		".sh": bash, ".bash": bash, ".js": slashes, ".mjs": slashes, ".cjs": slashes, ".ts": slashes, ".go": slashes, ".php": slashes, ".swift": slashes, ".rs": slashes, ".kts": slashes,
+		".py": hashes, ".rb": hashes, ".pl": hashes, ".awk": hashes, ".r": hashes, ".jq": hashes, ".jl": hashes, ".tcl": hashes, ".fish": hashes, ".zsh": hashes,
 		".lua": dashes, ".hs": dashes, ".sql": dashes,
-		".py": hashes, ".rb": hashes, ".pl": hashes, ".awk": hashes, ".jq": hashes, ".tcl": hashes, ".r": hashes,
 	}
 )
 

@@ -1,8 +1,10 @@
 package annotated
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/conch-mcp/conch/internal/catalog"
@@ -12,11 +14,16 @@ import (
 )
 
 // readProgram reads the tags of a program, which is one tool with the file's name.
-func (f *Folder) readProgram(path string, comments []byte) ([]*catalog.Tool, []string, error) {
+func (f *Folder) readProgram(path string, text, comments []byte, isExecutable bool) ([]*catalog.Tool, []string, error) {
 	s, err := Read(path, comments)
 	switch {
 	case err != nil:
 		return nil, nil, err
+	case !isExecutable:
+		return nil, []string{fmt.Sprintf("%s has tags, and is not executable; it is not served (chmod +x)", path)}, nil
+	case !bytes.HasPrefix(text, []byte("#!")):
+		// Bash would take it for a script of its own.
+		return nil, []string{fmt.Sprintf("%s has tags, and does not begin with #! and what runs it; it is not served", path)}, nil
 	case tags.Mentions(comments, "cmd"):
 		return nil, nil, fmt.Errorf("%s has a @cmd, which stands above a function of Bash; a program is one tool, whose tags are @describe, @option and the like", path)
 	}
@@ -41,7 +48,8 @@ func (f *Folder) readProgram(path string, comments []byte) ([]*catalog.Tool, []s
 // program is what runs a program with tags. A function that computes something
 // would be Bash's.
 func (s *Script) program(c tags.Command) (p *program.Program, problem string) {
-	p = &program.Program{Words: []string{s.path}, Needs: needsOf(c), Defaults: append(s.dotenv, defaultsOf(c)...), Computed: computedOf(c)}
+	p = &program.Program{Words: []string{s.path}, Needs: needsOf(c), Defaults: slices.Concat(s.dotenv, defaultsOf(c)), Computed: computedOf(c)}
+	p.Wants = wantsOf(c, s.dotenv)
 	p.Lacking = func() []string { return s.env.lacking(p.Needs) }
 	for _, param := range c.Params {
 		if value, err := s.standardJSON(param); value != nil || err != nil {
@@ -58,6 +66,18 @@ func (s *Script) program(c tags.Command) (p *program.Program, problem string) {
 		}
 	}
 	return p, ""
+}
+
+// wantsOf are the variables of the environment that a program names itself.
+func wantsOf(c tags.Command, dotenv []string) (names []string) {
+	for _, e := range c.Env {
+		names = append(names, e.Name)
+	}
+	for _, entry := range dotenv {
+		name, _, _ := strings.Cut(entry, "=")
+		names = append(names, name)
+	}
+	return names
 }
 
 // standardJSON is what a parameter has that a call does not give, as JSON; nil for

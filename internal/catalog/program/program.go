@@ -22,6 +22,7 @@ import (
 type Program struct {
 	Words       []string // the program and its first arguments
 	Environment invocation.Environment
+	Wants       []string // variables that it has also of a limited environment
 	// Standard are the values of arguments that a call does not give.
 	Standard []Argument
 	// Defaults, Needs and Computed are those of an [invocation.Invocation].
@@ -97,7 +98,7 @@ func (p *Program) Invocation(arguments json.RawMessage) (*invocation.Invocation,
 		given.set(standard)
 	}
 	v := &invocation.Invocation{
-		Program: p.Words, Environment: p.Environment, Defaults: p.Defaults, Needs: p.Needs, Computed: p.Computed,
+		Program: p.Words, Environment: p.Environment, Wants: p.Wants, Defaults: p.Defaults, Needs: p.Needs, Computed: p.Computed,
 		Input: append(given.object(), '\n'),
 	}
 	room := longestOfThemAll

@@ -1,0 +1,66 @@
+package tags
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestMentions(t *testing.T) {
+	for text, want := range map[string]bool{
+		"# @cmd x\nf() { :; }\n":         true,
+		"#@cmd":                          true,
+		"##  @cmd":                       true,
+		"#!/bin/bash\r\n# @cmd\r\n":      true,
+		"\ufeff# @cmd":                   true,
+		"":                               false,
+		"# @command":                     false,
+		"# @cmdx":                        false,
+		"# see @cmd":                     false,
+		" # @cmd":                        false,
+		"x # @cmd":                       false,
+		"cat <<E\n# @cmd\nE\n":           false,
+		"x='\n# @cmd\n'":                 false,
+		"x=\"$(cat <<E\n# @cmd\nE\n)\"":  false,
+		"cat <<E\nE\n# @cmd\n":           true,
+		"# it's\n# @cmd":                 true,
+		"# @describe a 'quote\n# @cmd x": true,
+	} {
+		if got := Mentions([]byte(text), "cmd", "other"); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+	if Mentions([]byte("# @cmd"), "describe") || !Mentions([]byte("# @describe"), "cmd", "describe") {
+		t.Error("it goes by other keywords than those it is given")
+	}
+}
+
+func TestComments(t *testing.T) {
+	for _, tt := range []struct{ sign, text, want string }{
+		{"//", "#!/usr/bin/env node\n// @describe d\n// more\nconst x = 1; // @arg no\n  // @arg no\n//@flag -x\n", "\n# @describe d\n# more\n\n\n#@flag -x\n"},
+		{"--", "-- @describe d\nprint(1)\n--- @arg a\n", "# @describe d\n\n#- @arg a\n"},
+		{"#", "#!/usr/bin/env python3\n# @describe d\n## @arg a\n", "#!/usr/bin/env python3\n# @describe d\n## @arg a\n"},
+		{"//", "// @ts-check\n// @describe d\n// @param {string} x\n// @returns y\n", "\n# @describe d\n\n\n"},
+		{"#", "# @pytest.fixture\n# @cmd\n", "\n# @cmd\n"},
+		{"#", "\ufeff# @describe d", "# @describe d"},
+		{"//", "// @describe d\r\nx\r\n", "# @describe d\r\n\n"},
+		{"//", "", ""},
+	} {
+		got := string(Comments([]byte(tt.text), tt.sign))
+		if got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.text, got, tt.want)
+		}
+		if strings.Count(got, "\n") != strings.Count(tt.text, "\n") && strings.HasSuffix(tt.text, "\n") {
+			t.Errorf("%q: lines have moved: %q", tt.text, got)
+		}
+	}
+}
+
+func TestTheSignsOfADiffAreNoTag(t *testing.T) {
+	s, err := Parse("x.sh", []byte("# @describe d\n# @option --x A patch\n# @@ -1 +1 @@\n# -a\n# @ b\n# @1\nmain() { :; }\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.Commands[0].Params[0].Describe, "A patch\n@@ -1 +1 @@\n-a\n@ b\n@1"; got != want {
+		t.Errorf("the description is %q, want %q", got, want)
+	}
+}

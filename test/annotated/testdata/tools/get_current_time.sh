@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+set -e
+
+# @describe Get the current time.
+# @option --zone=UTC $TIME_ZONE The time zone, such as Europe/Berlin
+# @env LLM_OUTPUT=/dev/stdout The output path
+
+main() {
+    TZ="$argc_zone" date ${NOW:+-d "$NOW"} "+%Y-%m-%dT%H:%M:%S%z" >> "$LLM_OUTPUT"
+}
+
+eval "$(argc --argc-eval "$0" "$@")"

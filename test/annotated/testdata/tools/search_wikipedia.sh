@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+set -e
+
+# @describe Search an encyclopedia for a topic.
+# @option --query! The query to search for.
+# @option --lang[`_langs`] The language
+
+# @env ENCYCLOPEDIA_DIR! A folder for each language, with a file for each topic
+# @env LLM_OUTPUT=/dev/stdout The output path
+
+_langs() { ls "$ENCYCLOPEDIA_DIR"; }
+
+main() {
+    local file="$ENCYCLOPEDIA_DIR/${argc_lang:-en}/${argc_query,,}"
+    [[ -f "$file" ]] || { echo "Nothing is known of $argc_query"; exit 1; }
+    cat "$file" >> "$LLM_OUTPUT"
+}
+
+eval "$(argc --argc-eval "$0" "$@")"
