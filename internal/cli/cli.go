@@ -110,7 +110,7 @@ run conch with the file's name. Every revision of the protocol is spoken.`,
 	}
 	root.SetVersionTemplate(versionText() + "\n")
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newServe(), newCall(), newTools(), newTest(), newJQ(), newTool(), newVendor(), newInstall(), newVersion())
+	root.AddCommand(newServe(), newCall(), newTools(), newTest(), newCheck(), newJQ(), newTool(), newVendor(), newInstall(), newVersion())
 	// Cobra adds these two at execution; withServe must know them before.
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

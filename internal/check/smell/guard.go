@@ -81,7 +81,7 @@ func (s *scope) inCase(t text, item *syntax.CaseItem, walk func() value) value {
 	}
 	var shape Shape
 	for _, pattern := range item.Patterns {
-		shape = shape.or(shapeOfText(s.word(pattern).prefix))
+		shape = shape.Or(shapeOfText(s.word(pattern).prefix))
 	}
 	old, ok := s.env[t.exact]
 	s.env[t.exact] = t.value.of(shape)

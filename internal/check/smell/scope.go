@@ -33,7 +33,7 @@ func (v value) or(w value) value {
 		w.mixed = w.mixed || v.mixed
 		return w
 	}
-	v.shape = v.shape.or(w.shape)
+	v.shape = v.shape.Or(w.shape)
 	v.quoted = v.quoted && w.quoted
 	v.mixed = v.mixed || w.mixed
 	if v.exact != w.exact {

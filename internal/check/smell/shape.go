@@ -21,8 +21,8 @@ var Anything = Shape{Dash: true, Splits: true, Subscript: true, Code: true, Free
 // Document is the shape of an object or an array as JSON.
 var Document = Shape{Splits: true, Subscript: true, Code: true}
 
-// or is the shape of a text that has one of two shapes.
-func (s Shape) or(t Shape) Shape {
+// Or is the shape of a text that has one of two shapes.
+func (s Shape) Or(t Shape) Shape {
 	return Shape{s.Dash || t.Dash, s.Splits || t.Splits, s.Subscript || t.Subscript, s.Code || t.Code, s.Free || t.Free}
 }
 
@@ -86,7 +86,7 @@ func (r shapes) of(schema any, depth int) Shape {
 		if alternatives := list(object[keyword]); len(alternatives) > 0 {
 			var any Shape
 			for _, a := range alternatives {
-				any = any.or(r.of(a, depth-1))
+				any = any.Or(r.of(a, depth-1))
 			}
 			shape = shape.and(any)
 		}
@@ -102,7 +102,7 @@ func (r shapes) own(object map[string]any, depth int) Shape {
 	if values, ok := object["enum"].([]any); ok {
 		var shape Shape
 		for _, value := range values {
-			shape = shape.or(shapeOfValue(value))
+			shape = shape.Or(shapeOfValue(value))
 		}
 		return shape
 	}
@@ -110,11 +110,11 @@ func (r shapes) own(object map[string]any, depth int) Shape {
 	for _, name := range typesOf(object) {
 		switch name {
 		case "string":
-			shape = shape.or(shapeOfString(object))
+			shape = shape.Or(shapeOfString(object))
 		case "object":
-			shape = shape.or(Document)
+			shape = shape.Or(Document)
 		case "array":
-			shape = shape.or(r.items(object, depth))
+			shape = shape.Or(r.items(object, depth))
 		}
 	}
 	return shape
@@ -125,13 +125,13 @@ func (r shapes) own(object map[string]any, depth int) Shape {
 func (r shapes) items(object map[string]any, depth int) (shape Shape) {
 	tuple := list(object["prefixItems"])
 	for _, item := range tuple {
-		shape = shape.or(r.of(item, depth-1))
+		shape = shape.Or(r.of(item, depth-1))
 	}
 	items, ok := object["items"]
 	if !ok && len(tuple) > 0 && object["items"] == nil {
 		return Anything
 	}
-	return shape.or(r.of(items, depth-1))
+	return shape.Or(r.of(items, depth-1))
 }
 
 // typesOf are the types that a schema allows; all that make texts of their own
@@ -168,7 +168,7 @@ func shapeOfValue(value any) Shape {
 	case []any:
 		var shape Shape
 		for _, element := range v {
-			shape = shape.or(shapeOfValue(element))
+			shape = shape.Or(shapeOfValue(element))
 		}
 		return shape
 	}
