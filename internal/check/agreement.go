@@ -20,7 +20,7 @@ import (
 // lists checks the lists of a script against its functions, and returns the tools
 // and the other functions that callers give something to.
 func (c *checker) lists(s *script, described *tags.Script) []smell.Tool {
-	if described != nil && !strings.Contains(string(s.text), "@cmd") {
+	if described != nil && !hasCommands(s) {
 		// Without a @cmd the tags speak of the script: its variables and programs.
 		described = nil
 	}
@@ -40,12 +40,12 @@ func (c *checker) lists(s *script, described *tags.Script) []smell.Tool {
 func (c *checker) toolsList(s *script, path string, described *tags.Script) []smell.Tool {
 	root, ok := c.list(s, path, "the tools list")
 	if !ok {
-		return []smell.Tool{everyTool(s)}
+		return anyTools(s)
 	}
 	list, err := bashsdk.NewToolsFile(path).Read()
 	if err != nil {
 		c.unusable(root, err)
-		return []smell.Tool{everyTool(s)}
+		return anyTools(s)
 	}
 	entries := elementsOf(root, "tools")
 	if entries == nil {
@@ -61,7 +61,11 @@ func (c *checker) toolsList(s *script, path string, described *tags.Script) []sm
 		}
 	}
 	l.functions()
-	c.tools += len(l.byName)
+	for name := range l.byName {
+		if _, ok := l.command(name); !ok {
+			c.tools++
+		}
+	}
 	return l.smelling()
 }
 
@@ -163,6 +167,7 @@ func (l *toolList) add(entry node) {
 	l.byName[name] = entry
 	l.entry(entry, name)
 	l.function(name, member)
+	l.output(entry, name)
 	if command, ok := l.command(name); ok {
 		l.compare(entry, name, command)
 	}
@@ -209,6 +214,9 @@ func (l *toolList) nearFunction(name string) string {
 	slices.Sort(others)
 	if near := similar(name, others); near != "" {
 		return fmt.Sprintf("there is a tool_%s, which the list does not declare", near)
+	}
+	if !toolName.MatchString(name) {
+		return ""
 	}
 	return fmt.Sprintf("tool_%s() { … }", name)
 }
@@ -305,12 +313,26 @@ func (l *toolList) smelling() (tools []smell.Tool) {
 		before.Function, before.Document = "mcp_before_tool_call", 2
 		tools = append(tools, t, cancel, before)
 	}
+	return append(tools, l.undeclared()...)
+}
+
+// undeclared are functions that no list has yet: of what they will be called with
+// nothing is known.
+func (l *toolList) undeclared() (tools []smell.Tool) {
+	for _, function := range sortedNames(l.script.code.functions) {
+		name, ok := strings.CutPrefix(function, "tool_")
+		if ok && !l.list.Declares(name) && !l.isHook(name) {
+			tools = append(tools, smell.Tool{Function: function, Prefix: "arg_", Open: true, Document: 1})
+		}
+	}
 	return tools
 }
 
-// everyTool is a tool of which nothing is known: a function of any that there are.
-func everyTool(*script) smell.Tool {
-	return smell.Tool{Function: "mcp_before_tool_call", Prefix: "arg_", Open: true, Document: 2}
+// anyTools are the tools of a script whose list cannot be read.
+func anyTools(s *script) []smell.Tool {
+	l := &toolList{script: s, list: catalog.NewTools(nil, nil, nil)}
+	before := smell.Tool{Function: "mcp_before_tool_call", Prefix: "arg_", Open: true, Document: 2}
+	return append(l.undeclared(), before)
 }
 
 // shapes are what the arguments of a schema may be, and whether there may be others.

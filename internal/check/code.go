@@ -165,7 +165,7 @@ const unknownDir = "\x00"
 // from is a path as the script would find it now.
 func (s *sourcing) from(path string) string {
 	if filepath.IsAbs(path) || s.code.dir == "" || s.code.dir == unknownDir {
-		return path
+		return filepath.Clean(path)
 	}
 	return filepath.Join(s.code.dir, path)
 }

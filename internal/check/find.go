@@ -140,9 +140,11 @@ func isBash(f *file) bool {
 	if m := interpreter.FindStringSubmatch(f.lines[0]); m != nil {
 		return slices.Contains([]string{"bash", "sh", "conch", "argc"}, filepath.Base(m[1]))
 	}
-	switch filepath.Ext(f.name) {
-	case ".sh", ".bash", "":
-		return utf8.Valid(f.text) && !bytes.HasPrefix(bytes.TrimSpace(f.text), []byte("{"))
+	if slices.Contains(otherLanguages, filepath.Ext(f.name)) || slices.Contains(noScripts, filepath.Ext(f.name)) {
+		return false
 	}
-	return false
+	return utf8.Valid(f.text) && bytes.IndexByte(f.text, 0) < 0
 }
+
+// otherLanguages are the ends of names of scripts for other programs than Bash.
+var otherLanguages = []string{".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".lua", ".php", ".go", ".rs", ".awk", ".sql", ".hs", ".fish", ".ps1"}

@@ -142,6 +142,9 @@ func (c *checker) inputSchema(n node) {
 	if !n.isObject() {
 		return // the list's entry is told of
 	}
+	if t, ok := n.member("type"); ok && t.text() != "object" {
+		return // likewise
+	}
 	if _, err := schema.Compile(n.raw()); err != nil {
 		f := n.at(ruleSchema)
 		f.Message = "the inputSchema cannot be used: " + err.Error() + "; calls are refused"

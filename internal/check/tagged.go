@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/conch-mcp/conch/internal/check/smell"
-	"github.com/conch-mcp/conch/internal/schema"
 	"github.com/conch-mcp/conch/internal/tags"
 )
 
@@ -36,8 +36,10 @@ func (c *checker) tags(s *script) *tags.Script {
 	}
 	t.programs(described.Meta.RequireTools)
 	for _, command := range described.Commands {
-		t.command(command)
-		if !s.listed {
+		t.needs(command)
+		// Without a @cmd the tags of a listed script speak of the script alone.
+		if !s.listed || hasCommands(s) {
+			t.command(command)
 			c.tools++
 		}
 	}
@@ -96,7 +98,16 @@ func (t *tagged) command(command tags.Command) {
 			t.tell(f)
 		}
 	}
-	t.schemas(command)
+	if path := command.Meta.OutputSchema; path != "" {
+		t.output(path, command)
+	}
+}
+
+// hasCommands reports whether a script has a @cmd, and not only tags of its own.
+func hasCommands(s *script) bool { return bytes.Contains(s.text, []byte("@cmd")) }
+
+// needs checks what has to be there for a command.
+func (t *tagged) needs(command tags.Command) {
 	for _, e := range command.Env {
 		t.env(e)
 	}
@@ -108,34 +119,6 @@ func (t *tagged) line(number int) string {
 		return ""
 	}
 	return t.script.lines[number-1]
-}
-
-// schemas checks those that a script gives as JSON, or as a file.
-func (t *tagged) schemas(command tags.Command) {
-	input, err := command.InputSchema()
-	if err != nil {
-		f := t.at(ruleSchema, command.Line)
-		f.Message = err.Error()
-		t.tell(f)
-		return
-	}
-	if _, err := schema.Compile(input); err != nil {
-		line := command.Line
-		for _, p := range command.Params {
-			if p.Schema == nil {
-				continue
-			}
-			if _, err := schema.CompileValue(p.Schema, p.Property); err != nil {
-				line = p.Line
-			}
-		}
-		f := t.at(ruleSchema, line)
-		f.Message = "the schema of " + command.Name + " cannot be used: " + err.Error() + "; calls are refused"
-		t.tell(f)
-	}
-	if path := command.Meta.OutputSchema; path != "" {
-		t.output(path, command)
-	}
 }
 
 // output checks the file that is to be the schema of results.

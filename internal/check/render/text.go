@@ -14,7 +14,7 @@ const mostShown = 160
 func text(w *writer, result check.Result) {
 	for _, f := range result.Findings {
 		w.printf("%s%s: %s [%s]\n", place(f), f.Severity, printable(f.Message), f.Rule)
-		if line := shown(f.Source); line != "" {
+		if line := shown(f.Source, f.Column); line != "" {
 			w.printf("    %s\n", line)
 		}
 		if f.Safer != "" {
@@ -39,11 +39,23 @@ func place(f check.Finding) string {
 	return strings.Join(parts, ":") + ": "
 }
 
-// shown is a line of a file, as far as it fits.
-func shown(line string) string {
-	line = strings.TrimSpace(printable(line))
-	if runes := []rune(line); len(runes) > mostShown {
-		return string(runes[:mostShown]) + "…"
+// shown is a line of a file, as far as it fits: what is before a column is cut off
+// where that would not be seen otherwise.
+func shown(line string, column int) string {
+	runes := []rune(printable(line))
+	from, to := 0, len(runes)
+	if column-1 > mostShown*3/4 && to > mostShown {
+		from = min(column-1-mostShown/4, to)
 	}
-	return line
+	if to-from > mostShown {
+		to = from + mostShown
+	}
+	text := strings.TrimSpace(string(runes[from:to]))
+	if from > 0 {
+		text = "…" + text
+	}
+	if to < len(runes) {
+		text += "…"
+	}
+	return text
 }

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	evaluates = "arithmetic evaluates what %s holds: with x[$(command)] it runs the command"
+	evaluates = "arithmetic evaluates what %s holds, and runs the command in x[$(command)]"
 	safeCount = `give the argument "type": "integer" in its schema, or test it first: [[ %s =~ ^[0-9]+$ ]] || return`
 )
 

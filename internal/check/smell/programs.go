@@ -45,7 +45,7 @@ var programs = map[string]program{
 	},
 	"duckdb":  {language: "SQL", options: []string{"-c", "-cmd", "-s"}, second: true, long: []string{"-separator", "-init"}, stdin: true, gravity: Grave, safer: `put the text between single quotes, with those in it doubled: text=%s; … '${text//\'/\'\'}' …`},
 	"psql":    {language: "SQL", options: []string{"-c", "--command"}, stdin: true, gravity: Grave, safer: `give it as a variable: psql -v text="%s" <<<"select … :'text' …"`},
-	"mysql":   {language: "SQL", options: []string{"-e", "--execute"}, stdin: true, gravity: Grave, safer: `give the text by way of a prepared statement, and double ' and \ in it: set @text = '…'; it is %s here`},
+	"mysql":   {language: "SQL", options: []string{"-e", "--execute"}, stdin: true, gravity: Grave, safer: `double each ' and \ in the text before it stands between single quotes: text=${%b//\\/\\\\}; text=${text//\'/\'\'}`},
 	"mongosh": {language: "JavaScript", options: []string{"--eval"}, gravity: Grave, safer: `put the text into the environment: text="%s" mongosh --eval '… process.env.text …'`},
 }
 
@@ -97,7 +97,8 @@ func (s *scope) programText(p program, t text) {
 }
 
 func (s *scope) saferProgram(p program, expression string) string {
-	return strings.ReplaceAll(p.safer, "%s", expression)
+	bare := strings.Trim(strings.TrimPrefix(expression, "$"), "{}")
+	return strings.NewReplacer("%s", expression, "%b", bare).Replace(p.safer)
 }
 
 // doubled reports whether single quotes are replaced in the expansions of a word.

@@ -33,7 +33,10 @@ func (v value) or(w value) value {
 		w.mixed = w.mixed || v.mixed
 		return w
 	}
-	v.shape = v.shape.Or(w.shape)
+	if joined := v.shape.Or(w.shape); joined != v.shape {
+		// The one that makes it worse is the one to name.
+		v.origin, v.shape = w.origin, joined
+	}
 	v.quoted = v.quoted && w.quoted
 	v.mixed = v.mixed || w.mixed
 	if v.exact != w.exact {

@@ -61,13 +61,17 @@ func ShapeOf(schema, root json.RawMessage) Shape {
 		return Anything
 	}
 	_ = json.Unmarshal(root, &top)
-	return shapes{top}.of(value, deepest)
+	return shapes{top}.of(value, deepest, everyType)
 }
 
 // shapes finds the shapes of one schema's values.
 type shapes struct{ root any }
 
-func (r shapes) of(schema any, depth int) Shape {
+// everyType are the types whose values make texts of their own.
+var everyType = []string{"string", "object", "array"}
+
+// of is the shape of what a schema allows, within types that hold already.
+func (r shapes) of(schema any, depth int, within []string) Shape {
 	object, ok := schema.(map[string]any)
 	switch {
 	case schema == false:
@@ -75,18 +79,19 @@ func (r shapes) of(schema any, depth int) Shape {
 	case !ok || depth == 0:
 		return Anything
 	}
-	shape := r.own(object, depth)
+	within = typesOf(object, within)
+	shape := r.own(object, depth, within)
 	if ref, ok := object["$ref"].(string); ok {
-		shape = shape.and(r.of(r.at(ref), depth-1))
+		shape = shape.and(r.of(r.at(ref), depth-1, within))
 	}
 	for _, all := range list(object["allOf"]) {
-		shape = shape.and(r.of(all, depth-1))
+		shape = shape.and(r.of(all, depth-1, within))
 	}
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		if alternatives := list(object[keyword]); len(alternatives) > 0 {
 			var any Shape
 			for _, a := range alternatives {
-				any = any.Or(r.of(a, depth-1))
+				any = any.Or(r.of(a, depth-1, within))
 			}
 			shape = shape.and(any)
 		}
@@ -95,7 +100,7 @@ func (r shapes) of(schema any, depth int) Shape {
 }
 
 // own is the shape that the keywords of one schema allow.
-func (r shapes) own(object map[string]any, depth int) Shape {
+func (r shapes) own(object map[string]any, depth int, types []string) Shape {
 	if value, ok := object["const"]; ok {
 		return shapeOfValue(value)
 	}
@@ -107,7 +112,7 @@ func (r shapes) own(object map[string]any, depth int) Shape {
 		return shape
 	}
 	var shape Shape
-	for _, name := range typesOf(object) {
+	for _, name := range types {
 		switch name {
 		case "string":
 			shape = shape.Or(shapeOfString(object))
@@ -125,18 +130,18 @@ func (r shapes) own(object map[string]any, depth int) Shape {
 func (r shapes) items(object map[string]any, depth int) (shape Shape) {
 	tuple := list(object["prefixItems"])
 	for _, item := range tuple {
-		shape = shape.Or(r.of(item, depth-1))
+		shape = shape.Or(r.of(item, depth-1, everyType))
 	}
 	items, ok := object["items"]
 	if !ok && len(tuple) > 0 && object["items"] == nil {
 		return Anything
 	}
-	return shape.Or(r.of(items, depth-1))
+	return shape.Or(r.of(items, depth-1, everyType))
 }
 
-// typesOf are the types that a schema allows; all that make texts of their own
-// where it does not say.
-func typesOf(object map[string]any) (names []string) {
+// typesOf are the types that a schema allows; those that hold already where it
+// does not say.
+func typesOf(object map[string]any, within []string) (names []string) {
 	switch t := object["type"].(type) {
 	case string:
 		return []string{t}
@@ -148,7 +153,7 @@ func typesOf(object map[string]any) (names []string) {
 		}
 		return names
 	}
-	return []string{"string", "object", "array"}
+	return within
 }
 
 func shapeOfString(object map[string]any) Shape {

@@ -188,7 +188,7 @@ func (s *scope) named(name string) value {
 	case "#", "?", "$", "!", "-", "0", "_":
 		return value{}
 	}
-	if n, err := strconv.Atoi(name); err == nil {
+	if n, err := strconv.Atoi(name); err == nil && n > 0 {
 		return s.parameter(n)
 	}
 	return s.variable(name)
