@@ -1,5 +1,6 @@
 // Package cli_test tells the stories of the conch command: one file below
-// testdata/script each, and below testdata/tests for conch test, run by testscript.
+// testdata/script each, and below testdata/tests for conch test and testdata/check
+// for conch check, run by testscript.
 //
 // Besides the commands of testscript itself there are those of commands_test.go.
 // Every story starts in a directory that holds server.sh, tools.json and
@@ -25,6 +26,8 @@ func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 func TestStories(t *testing.T) { tell(t, "script", "server") }
 
 func TestStoriesOfTesting(t *testing.T) { tell(t, "tests", "author") }
+
+func TestStoriesOfChecking(t *testing.T) { tell(t, "check", "server") }
 
 // tell tells the stories of a folder, which begin with a server.
 func tell(t *testing.T, stories, server string) {
