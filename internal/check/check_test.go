@@ -84,6 +84,7 @@ var examples = []struct {
 	{"an entry without inputSchema", files{"tools.json": `{"tools":[{"name":"t","description":"a"}]}`}, []string{"tools.json:1 list-entry"}},
 	{"a list that the script names", files{"server.sh": "here=$(cd \"$(dirname \"$0\")\" && pwd)\nexport MCP_TOOLS_LIST_FILE=$here/other.json\ntool_t() { :; }\n", "tools.json": "7", "other.json": entry(`"inputSchema":{"type":"object"}`)}, nil},
 	{"a list that is not where the script says", files{"server.sh": "MCP_TOOLS_LIST_FILE=/nowhere/other.json\ntool_t() { :; }\n"}, []string{"server.sh:0 list"}},
+	{"lists in the assets of another framework", files{"server.sh": "source \"$(dirname \"${BASH_SOURCE[0]}\")/mcpserver_core.sh\"\ntool_t() { :; }\nrun_mcp_server\n", "tools.json": "", "config.json": "", "assets/tools_list.json": entry(`"inputSchema":{"type":"object"}`), "assets/mcpserverconfig.json": "{}"}, nil},
 	{"no description of the server", files{"config.json": ""}, []string{"server.sh:0 config"}},
 	{"a description that is no JSON", files{"config.json": "{\n\"a\"}"}, []string{"config.json:2 config"}},
 	{"a description with a member of the wrong type", files{"config.json": "{\n\"ttlMs\":\"7\"}"}, []string{"config.json:2 config"}},

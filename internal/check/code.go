@@ -19,7 +19,7 @@ type code struct {
 	variables map[string]string // what top-level code assigns, where that can be known
 	dir       string            // where top-level code goes; "" where it was started
 	assigned  map[string]bool   // the variables that are assigned anywhere
-	dropIn    bool              // it sources a drop-in file, and may be its own process
+	dropIn    string            // the folder of the drop-in file that it sources; "" for none
 	unsure    []unsure          // why not all functions and variables are known
 	broken    *syntax.ParseError
 }
@@ -177,12 +177,11 @@ func (s *sourcing) source(c *syntax.CallExpr) {
 	}
 	path, ok := s.text(c.Args[1])
 	if ok && strings.HasPrefix(filepath.Base(path), "mcpserver_") {
-		s.code.dropIn = true
+		s.code.dropIn = filepath.Dir(s.from(path))
 		return
 	}
 	if !ok {
-		if literal := s.sourceText(c.Args[1]); strings.Contains(literal, "mcpserver_core.sh") {
-			s.code.dropIn = true
+		if strings.Contains(s.sourceText(c.Args[1]), "mcpserver_core.sh") {
 			return
 		}
 		s.doubt(c, "which file is sourced here shows only when the script runs, and what functions are in it")
@@ -351,7 +350,7 @@ func (c *checker) listPath(s *script, variable string) (path string, named bool)
 		path, named = c.options.Getenv(variable)
 	}
 	if !named || path == "" {
-		return "", false
+		return c.ofDropIn(s, variable)
 	}
 	dir := s.code.dir
 	if filepath.IsAbs(path) || dir == unknownDir {
@@ -369,4 +368,19 @@ func (c *checker) listPath(s *script, variable string) (path string, named bool)
 		}
 	}
 	return there, true
+}
+
+// inAssets are the lists that scripts of mcp-server-bash-sdk have where they name
+// none, below the folder of the library.
+var inAssets = map[string]string{"MCP_TOOLS_LIST_FILE": "assets/tools_list.json", "MCP_CONFIG_FILE": "assets/mcpserverconfig.json"}
+
+// ofDropIn is the list that the file which a script sources has for it.
+func (c *checker) ofDropIn(s *script, variable string) (path string, named bool) {
+	name, ok := inAssets[variable]
+	if !ok || s.code.dropIn == "" {
+		return "", false
+	}
+	path = filepath.Join(s.code.dropIn, name)
+	_, err := os.Stat(path)
+	return path, err == nil
 }

@@ -57,7 +57,7 @@ const gitValues = "CcmFbBnSUGueto"
 var plain = []string{
 	"--all", "--amend", "--bare", "--cached", "--staged", "--force", "--hard", "--soft", "--mixed", "--oneline", "--stat", "--quiet", "--verbose", "--no-pager", "--no-color",
 	"--patch", "--name-only", "--name-status", "--graph", "--porcelain", "--short", "--abbrev-ref", "--verify", "--prune", "--tags", "--follow", "--reverse", "--merges", "--no-merges",
-	"--ff-only", "--no-ff", "--rebase", "--recursive", "--recurse-submodules", "--show-toplevel", "--exit-code", "--numstat", "--decorate", "--delete", "--list", "--detach", "--mirror", "--literal-pathspecs",
+	"--ff-only", "--no-ff", "--rebase", "--recursive", "--recurse-submodules", "--show-toplevel", "--exit-code", "--numstat", "--decorate", "--delete", "--list", "--detach", "--mirror", "--literal-pathspecs", "--no-index", "--no-edit", "--no-verify", "--ignore-case", "--fixed-strings", "--show-current", "--heads",
 }
 
 // options tells of words that a command would take for options of its own.

@@ -51,7 +51,7 @@ var programs = map[string]program{
 
 // namesakes are other names of those.
 var namesakes = map[string]string{
-	"gawk": "awk", "mawk": "awk", "nawk": "awk", "gsed": "sed", "python": "python3", "python2": "python3", "nodejs": "node", "gojq": "jq", "mariadb": "mysql",
+	"usql": "psql", "gawk": "awk", "mawk": "awk", "nawk": "awk", "gsed": "sed", "python": "python3", "python2": "python3", "nodejs": "node", "gojq": "jq", "mariadb": "mysql",
 }
 
 // programs tells of text that a command takes for a program.
