@@ -280,7 +280,7 @@ func (s *scope) transformed(p *syntax.ParamExp, v value) value {
 // whose is how messages call a text: by the expression, and by the argument that
 // it comes from.
 func (v value) whose(expression string) string {
-	if expression == "" || len(expression) > 60 {
+	if expression == "" || len(expression) > 60 || "$"+expression == v.origin {
 		return v.origin
 	}
 	if strings.Contains(strings.NewReplacer("{", "", "}", "").Replace(expression), v.origin) {
