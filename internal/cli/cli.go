@@ -118,7 +118,7 @@ the protocol is spoken.`,
 	}
 	root.SetVersionTemplate(versionText() + "\n")
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newServe(), newCall(), newTools(), newTest(), newJQ(), newTool(), newVendor(), newNew(), newInstall(), newDoctor(), newVersion())
+	root.AddCommand(newServe(), newCall(), newTools(), newTest(), newCheck(), newJQ(), newTool(), newVendor(), newNew(), newInstall(), newDoctor(), newVersion())
 	// Cobra adds these two at execution; withServe must know them before.
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

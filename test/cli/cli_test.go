@@ -1,6 +1,6 @@
 // Package cli_test tells the stories of the conch command: one file below
-// testdata/script each, below testdata/tests for conch test and below testdata/new
-// for conch new, run by testscript.
+// testdata/script each, below testdata/tests for conch test, below testdata/new for
+// conch new and below testdata/check for conch check, run by testscript.
 //
 // Besides the commands of testscript itself there are those of commands_test.go.
 // Every story starts in a directory that holds server.sh, tools.json and
@@ -28,6 +28,8 @@ func TestStories(t *testing.T) { tell(t, "script", "server") }
 func TestStoriesOfTesting(t *testing.T) { tell(t, "tests", "author") }
 
 func TestStoriesOfBeginning(t *testing.T) { tell(t, "new", "server") }
+
+func TestStoriesOfChecking(t *testing.T) { tell(t, "check", "server") }
 
 // tell tells the stories of a folder, which begin with a server.
 func tell(t *testing.T, stories, server string) {

@@ -6,10 +6,10 @@
 # @cmd Turn the words of a text around
 # @arg text!  The text
 turn() {
+  local -a words
   local word turned=''
-  # Word by word, without globs.
-  set -f
-  for word in $1; do turned="$word${turned:+ $turned}"; done
+  read -r -d '' -a words <<<"$argc_text"
+  for word in ${words[@]+"${words[@]}"}; do turned="$word${turned:+ $turned}"; done
   printf '%s\n' "$turned"
 }
 

@@ -107,7 +107,7 @@ func TestAFolderIsReadAgainWhenItHasChanged(t *testing.T) {
 	if _, err := f.Tools(noList()); !errors.As(err, &gone) || !gone.NotFound {
 		t.Errorf("a folder that is gone: %v", err)
 	}
-	if err := f.Check(); err == nil {
+	if err := f.Check(catalog.NewTools(nil, nil, nil)); err == nil {
 		t.Error("a folder that is gone is fine")
 	}
 }
@@ -124,7 +124,7 @@ func TestWhatBelongsToAFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	requireTools(t, f, "a", "no command that could be a tool")
-	if err := f.Check(); err != nil {
+	if err := f.Check(catalog.NewTools(nil, nil, nil)); err != nil {
 		t.Error(err)
 	}
 }
@@ -134,7 +134,7 @@ func TestTwoToolsOfOneNameAreNone(t *testing.T) {
 		"a.sh": "# @cmd\nx() { :; }\n# @cmd\ny() { :; }\n", "b.sh": "# @cmd\nx() { :; }\n", "x.sh": "# @describe d\nmain() { :; }\n",
 	})
 	requireTools(t, f, "y", "a.sh and b.sh both have a tool x", "a.sh and x.sh both have a tool x")
-	if err := f.Check(); err == nil || !strings.Contains(err.Error(), "give one of them another name") {
+	if err := f.Check(catalog.NewTools(nil, nil, nil)); err == nil || !strings.Contains(err.Error(), "give one of them another name") {
 		t.Errorf("the check says %v", err)
 	}
 	for _, name := range []string{"b.sh", "x.sh"} {
@@ -147,17 +147,17 @@ func TestTwoToolsOfOneNameAreNone(t *testing.T) {
 
 func TestCheckTellsOfAllFiles(t *testing.T) {
 	f, _ := folderOf(t, in(nil), map[string]string{"a.sh": "# @cmd\n# @option --x[]\na() { :; }\n", "b.sh": "# @cmd\n", "c.sh": "# @cmd\nc() { :; }\n"})
-	err := f.Check()
+	err := f.Check(catalog.NewTools(nil, nil, nil))
 	if err == nil || !strings.Contains(err.Error(), "a.sh:2:") || !strings.Contains(err.Error(), "b.sh:1") {
 		t.Errorf("the check says %v", err)
 	}
 	requireTools(t, f, "c", "a.sh:2", "b.sh:1")
 	empty, _ := folderOf(t, in(nil), map[string]string{"lib.sh": "f() { :; }\n"})
-	if err := empty.Check(); err == nil || !strings.Contains(err.Error(), "no file in") {
+	if err := empty.Check(catalog.NewTools(nil, nil, nil)); err == nil || !strings.Contains(err.Error(), "no file in") {
 		t.Errorf("of an empty folder the check says %v", err)
 	}
 	listed, _ := folderOf(t, in(nil), map[string]string{"tools.json": `{"tools":[]}`})
-	if err := listed.Check(); err != nil {
+	if err := listed.Check(catalog.NewTools(nil, nil, nil)); err != nil {
 		t.Errorf("of one with a list the check says %v", err)
 	}
 }

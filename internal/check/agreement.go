@@ -1,0 +1,534 @@
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/conch-mcp/conch/internal/catalog"
+	"github.com/conch-mcp/conch/internal/catalog/bashsdk"
+	"github.com/conch-mcp/conch/internal/check/smell"
+	"github.com/conch-mcp/conch/internal/tags"
+)
+
+// lists checks the lists of a script against its functions, and returns the tools
+// and the other functions that callers give something to.
+func (c *checker) lists(s *script, described *tags.Script) []smell.Tool {
+	if described != nil && !hasCommands(s) {
+		// Without a @cmd the tags speak of the script: its variables and programs.
+		described = nil
+	}
+	path, named := c.options.Tools, c.options.Tools != ""
+	if !named {
+		if path, named = c.listPath(s, "MCP_TOOLS_LIST_FILE"); !named {
+			path = beside(s.name, "tools.json")
+		}
+	}
+	tools := c.toolsList(s, path, described)
+	c.config(s)
+	tools = append(tools, c.resources(s)...)
+	return append(tools, c.prompts(s)...)
+}
+
+// toolsList checks the list of tools.
+func (c *checker) toolsList(s *script, path string, described *tags.Script) []smell.Tool {
+	root, ok := c.list(s, path, "the tools list")
+	if !ok {
+		return anyTools(s)
+	}
+	list, err := bashsdk.NewToolsFile(path, false).Read()
+	if err != nil {
+		c.unusable(root, err)
+		return anyTools(s)
+	}
+	entries := elementsOf(root, "tools")
+	if entries == nil {
+		f := root.at(ruleList)
+		f.EndLine, f.Message, f.Safer = 0, `there is no member "tools" in the list`, `{ "tools": [ … ] }`
+		c.tell(f)
+	}
+	c.entryProblems(list.Problems, map[string][]node{"tools": entries})
+	l := &toolList{checker: c, script: s, list: list, described: described, byName: map[string]node{}, count: map[string]int{}}
+	for _, entry := range entries {
+		if entry.isObject() {
+			l.add(entry)
+		}
+	}
+	l.functions()
+	for name := range l.byName {
+		if _, ok := l.command(name); !ok {
+			c.tools++
+		}
+	}
+	return l.smelling()
+}
+
+// list reads a list, or tells why it cannot be.
+func (c *checker) list(s *script, path, what string) (root node, ok bool) {
+	f, err := c.read(path)
+	if err != nil {
+		c.tell(Finding{Rule: ruleList, File: s.name, Message: fmt.Sprintf("%s cannot be read: %s: %v", what, path, err), Safer: missingList(what)})
+		return root, false
+	}
+	root, wrong := parseJSON(f)
+	if wrong != nil {
+		found := f.at(ruleList, wrong.offset, 0)
+		found.Message = what + " cannot be read: " + wrong.text
+		c.tell(found)
+		return root, false
+	}
+	return root, true
+}
+
+func missingList(what string) string {
+	switch what {
+	case "the tools list":
+		return "write tools.json beside the script, or name the list with --tools"
+	case "the server's description":
+		return "write config.json beside the script; {} will do"
+	}
+	return ""
+}
+
+// unusable tells of a list that is JSON and no list.
+func (c *checker) unusable(root node, err error) {
+	f := root.at(ruleList)
+	f.EndLine = 0
+	f.Message = err.Error()
+	c.tell(f)
+}
+
+func elementsOf(root node, name string) []node {
+	m, ok := root.member(name)
+	if !ok {
+		return nil
+	}
+	return m.elements()
+}
+
+// problem is one that the reading of a list tells of an entry.
+var problem = regexp.MustCompile(`^entry (\d+) of the (.*?) list (.*)$`)
+
+// entryProblems tells of entries that are of no use, each in its place. What is
+// declared twice is told of with its places elsewhere.
+func (c *checker) entryProblems(problems []string, entries map[string][]node) {
+	for _, text := range problems {
+		m := problem.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		number, _ := strconv.Atoi(m[1])
+		of := entries[m[2]]
+		if number < 1 || number > len(of) {
+			continue
+		}
+		f := of[number-1].at(ruleEntry)
+		if name, ok := of[number-1].member("name"); ok {
+			f = name.at(ruleEntry)
+		}
+		f.Message = "this entry " + m[3]
+		c.tell(f)
+	}
+}
+
+// toolList is the list of one script.
+type toolList struct {
+	*checker
+	script    *script
+	list      *catalog.Tools
+	described *tags.Script
+	byName    map[string]node
+	count     map[string]int
+}
+
+// add checks one entry.
+func (l *toolList) add(entry node) {
+	member, ok := entry.member("name")
+	name := member.textOf()
+	if !ok || name == "" {
+		return
+	}
+	l.count[name]++
+	if l.count[name] == 2 {
+		line, _ := entry.file.position(l.byName[name].value.StartOffset)
+		f := member.at(ruleDuplicate)
+		f.Message = fmt.Sprintf("%s is declared in line %d already; neither is served", name, line)
+		l.tell(f)
+	}
+	if l.count[name] > 1 {
+		return
+	}
+	l.byName[name] = entry
+	l.entry(entry, name)
+	l.function(name, member)
+	l.output(entry, name)
+	if command, ok := l.command(name); ok {
+		l.compare(entry, name, command)
+	}
+}
+
+// textOf is the text of a node that may not be there.
+func (n node) textOf() string {
+	if n.value == nil {
+		return ""
+	}
+	return n.text()
+}
+
+// function looks for the function of a tool.
+func (l *toolList) function(name string, at node) {
+	code := l.script.code
+	if code.broken != nil {
+		return
+	}
+	if _, ok := code.functions["tool_"+name]; ok {
+		return
+	}
+	if _, ok := l.command(name); ok {
+		return
+	}
+	f := at.at(ruleNoFunction)
+	f.Message = fmt.Sprintf("there is no function tool_%s in %s; the tool is not served", name, l.script.name)
+	f.Safer = l.nearFunction(name)
+	if len(code.unsure) > 0 {
+		f.Severity = Warning
+		f.Message = fmt.Sprintf("no function tool_%s is to be seen in %s; unless it is defined while the script runs, the tool is not served", name, l.script.name)
+	}
+	l.tell(f)
+}
+
+// nearFunction is a hint at a function that is probably meant.
+func (l *toolList) nearFunction(name string) string {
+	var others []string
+	for function := range l.script.code.functions {
+		if other, ok := strings.CutPrefix(function, "tool_"); ok && !l.list.Declares(other) {
+			others = append(others, other)
+		}
+	}
+	slices.Sort(others)
+	if near := similar(name, others); near != "" {
+		return fmt.Sprintf("there is a tool_%s, which the list does not declare", near)
+	}
+	if !toolName.MatchString(name) {
+		return ""
+	}
+	return fmt.Sprintf("tool_%s() { … }", name)
+}
+
+// command is the command among the tags that is the tool.
+func (l *toolList) command(name string) (command tags.Command, ok bool) {
+	if l.described == nil {
+		return command, false
+	}
+	for _, c := range l.described.Commands {
+		if toolOf(c) == name {
+			return c, true
+		}
+	}
+	return command, false
+}
+
+// toolOf is what the tool is called that a command's function belongs to.
+func toolOf(c tags.Command) string { return strings.TrimPrefix(c.Name, "tool_") }
+
+// functions tells of functions without an entry.
+func (l *toolList) functions() {
+	for _, function := range sortedNames(l.script.code.functions) {
+		name, ok := strings.CutPrefix(function, "tool_")
+		if !ok || name == "" || l.list.Declares(name) || l.isHook(name) {
+			continue
+		}
+		if _, ok := l.command(name); ok {
+			continue // its tags declare it
+		}
+		at := l.script.code.functions[function]
+		f := l.placed(Finding{Rule: ruleNotDeclared, File: at.file}, at.pos, at.pos)
+		f.EndLine = 0
+		f.Message = fmt.Sprintf("the tools list does not declare %s; it is not served", name)
+		f.Safer = `{ "name": ` + quoted(name) + `, "description": "…", "inputSchema": { "type": "object" } }`
+		l.tell(f)
+	}
+}
+
+// isHook reports whether a function is the one that runs when a call of another
+// tool is cancelled.
+func (l *toolList) isHook(name string) bool {
+	of, ok := strings.CutSuffix(name, "_cancel")
+	_, defined := l.script.code.functions["tool_"+of]
+	return ok && (defined || l.list.Declares(of))
+}
+
+// compare tells where an entry and the tags of its function differ.
+func (l *toolList) compare(entry node, name string, command tags.Command) {
+	made, err := command.Entry(nil)
+	if err != nil {
+		return
+	}
+	var tagged map[string]json.RawMessage
+	if json.Unmarshal(made, &tagged) != nil {
+		return
+	}
+	for _, member := range []string{"description", "inputSchema", "title", "annotations"} {
+		m, ok := entry.member(member)
+		if !ok || tagged[member] == nil || sameJSON(m.raw(), tagged[member]) {
+			continue
+		}
+		f := m.at(ruleListAndTags)
+		f.Message = fmt.Sprintf("the %s of %s is another than its tags have (%s:%d); the list counts", member, name, l.script.name, command.Line)
+		f.Safer = "keep one of the two"
+		l.tell(f)
+	}
+}
+
+// sameJSON compares values, whatever the order of their members.
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	first, _ := json.Marshal(x)
+	second, _ := json.Marshal(y)
+	return bytes.Equal(first, second)
+}
+
+// smelling are the functions of tools, with what their arguments may be.
+func (l *toolList) smelling() (tools []smell.Tool) {
+	for _, name := range sortedNames(l.byName) {
+		t := smell.Tool{Function: "tool_" + name, Prefix: "arg_", Document: 1}
+		s, ok := l.byName[name].member("inputSchema")
+		if ok && s.isObject() {
+			t.Arguments, t.Open = shapes(s.raw())
+		} else {
+			t.Open = true
+		}
+		cancel := t
+		cancel.Function += "_cancel"
+		before := t
+		before.Function, before.Document = "mcp_before_tool_call", 2
+		tools = append(tools, t, cancel, before)
+	}
+	return append(tools, l.undeclared()...)
+}
+
+// undeclared are functions that no list has yet: of what they will be called with
+// nothing is known.
+func (l *toolList) undeclared() (tools []smell.Tool) {
+	for _, function := range sortedNames(l.script.code.functions) {
+		name, ok := strings.CutPrefix(function, "tool_")
+		if ok && !l.list.Declares(name) && !l.isHook(name) {
+			tools = append(tools, smell.Tool{Function: function, Prefix: "arg_", Open: true, Document: 1})
+		}
+	}
+	return tools
+}
+
+// anyTools are the tools of a script whose list cannot be read.
+func anyTools(s *script) []smell.Tool {
+	l := &toolList{script: s, list: catalog.NewTools(nil, nil, nil)}
+	before := smell.Tool{Function: "mcp_before_tool_call", Prefix: "arg_", Open: true, Document: 2}
+	return append(l.undeclared(), before)
+}
+
+// shapes are what the arguments of a schema may be, and whether there may be others.
+func shapes(inputSchema json.RawMessage) (arguments map[string]smell.Shape, open bool) {
+	var object map[string]json.RawMessage
+	_ = json.Unmarshal(inputSchema, &object)
+	var properties map[string]json.RawMessage
+	_ = json.Unmarshal(object["properties"], &properties)
+	arguments = map[string]smell.Shape{}
+	for name, property := range properties {
+		arguments[name] = smell.ShapeOf(property, inputSchema)
+	}
+	return arguments, string(object["additionalProperties"]) != "false"
+}
+
+// config checks the server's description.
+func (c *checker) config(s *script) {
+	path, named := c.options.Config, c.options.Config != ""
+	if !named {
+		if path, named = c.listPath(s, "MCP_CONFIG_FILE"); !named {
+			path = beside(s.name, "config.json")
+		}
+	}
+	if c.checked[path] {
+		return
+	}
+	c.checked[path] = true
+	f, err := c.read(path)
+	if err != nil {
+		c.tell(Finding{Rule: ruleConfig, File: s.name, Message: fmt.Sprintf("the server's description cannot be read: %s: %v; clients cannot begin", path, err), Safer: missingList("the server's description")})
+		return
+	}
+	root, wrong := parseJSON(f)
+	if wrong != nil {
+		found := f.at(ruleConfig, wrong.offset, 0)
+		found.Message = "the server's description cannot be read: " + wrong.text + "; clients cannot begin"
+		c.tell(found)
+		return
+	}
+	c.misspelled(root, []string{"serverInfo", "instructions", "supportedVersions", "protocolVersion", "capabilities", "ttlMs", "cacheScope"}, "a description")
+	config, err := bashsdk.NewConfigFile(path, c.options.Revisions, false).Read()
+	if err != nil {
+		found := root.at(ruleConfig)
+		found.EndLine = 0
+		for _, m := range root.members() {
+			if strings.Contains(err.Error(), ": "+m.key()+" ") {
+				found = m.at(ruleConfig)
+			}
+		}
+		found.Message = err.Error() + "; clients cannot begin"
+		c.tell(found)
+		return
+	}
+	for _, text := range config.Problems {
+		found := root.at(ruleConfig)
+		found.EndLine, found.Message, found.Severity = 0, text, Warning
+		c.tell(found)
+	}
+}
+
+// optional finds a list that need not be there.
+func (c *checker) optional(s *script, flag, variable, name, what string) (root node, ok bool) {
+	path, named := flag, flag != ""
+	if !named {
+		path, named = c.listPath(s, variable)
+	}
+	if !named {
+		path = beside(s.name, name)
+		if _, err := os.Lstat(path); err != nil {
+			return root, false
+		}
+	}
+	return c.list(s, path, what)
+}
+
+// resources checks the list of resources and of templates.
+func (c *checker) resources(s *script) (tools []smell.Tool) {
+	root, ok := c.optional(s, c.options.Resources, "MCP_RESOURCES_LIST_FILE", "resources.json", "the resources list")
+	if !ok {
+		return nil
+	}
+	list, err := bashsdk.NewResourcesFile(root.file.name, false).Read()
+	if err != nil {
+		c.unusable(root, err)
+		return nil
+	}
+	entries := map[string][]node{"resources": elementsOf(root, "resources"), "resource templates": elementsOf(root, "resourceTemplates")}
+	c.entryProblems(list.Problems, entries)
+	c.twice(entries["resources"], "uri")
+	c.twice(entries["resource templates"], "uriTemplate")
+	folder := filepath.Dir(beside(s.name, "resources.json"))
+	for _, r := range list.List {
+		c.source(s, r.Source, find(entries["resources"], "uri", r.URI), folder)
+		tools = append(tools, chosen(r.Function))
+	}
+	for _, t := range list.Templates {
+		c.source(s, t.Source, find(entries["resource templates"], "uriTemplate", t.URITemplate()), folder)
+		tools = append(tools, chosen(t.Function))
+		for _, v := range t.Variables() {
+			tools = append(tools, chosen("complete_resource_"+catalog.Identifier(t.Name)+"_"+catalog.Identifier(v)))
+		}
+	}
+	return tools
+}
+
+// prompts checks the list of prompts.
+func (c *checker) prompts(s *script) (tools []smell.Tool) {
+	root, ok := c.optional(s, c.options.Prompts, "MCP_PROMPTS_LIST_FILE", "prompts.json", "the prompts list")
+	if !ok {
+		return nil
+	}
+	list, err := bashsdk.NewPromptsFile(root.file.name, false).Read()
+	if err != nil {
+		c.unusable(root, err)
+		return nil
+	}
+	entries := elementsOf(root, "prompts")
+	c.entryProblems(list.Problems, map[string][]node{"prompts": entries})
+	c.twice(entries, "name")
+	folder := filepath.Dir(beside(s.name, "prompts.json"))
+	for _, p := range list.List {
+		entry := find(entries, "name", p.Name)
+		c.source(s, p.Source, entry, folder)
+		if p.Description == "" {
+			c.description(entry, "prompt "+p.Name)
+		}
+		tools = append(tools, chosen(p.Function))
+		for _, a := range p.Arguments {
+			tools = append(tools, chosen("complete_prompt_"+catalog.Identifier(p.Name)+"_"+catalog.Identifier(a.Name)))
+		}
+	}
+	return tools
+}
+
+// chosen is a function whose arguments nothing has checked.
+func chosen(function string) smell.Tool {
+	if function == "" {
+		function = "\x00" // none: its content is a file
+	}
+	return smell.Tool{Function: function, Prefix: "arg_", Open: true}
+}
+
+// find is the entry whose member has a value.
+func find(entries []node, member, value string) node {
+	for _, e := range entries {
+		if m, ok := e.member(member); ok && m.text() == value {
+			return m
+		}
+	}
+	return node{}
+}
+
+// twice tells of entries that are declared again.
+func (c *checker) twice(entries []node, member string) {
+	seen := map[string]node{}
+	for _, e := range entries {
+		m, ok := e.member(member)
+		if !ok || m.text() == "" {
+			continue
+		}
+		first, again := seen[m.text()]
+		if !again {
+			seen[m.text()] = m
+			continue
+		}
+		line, _ := m.file.position(first.value.StartOffset)
+		f := m.at(ruleDuplicate)
+		f.Message = fmt.Sprintf("%s is declared in line %d already; neither is served", m.text(), line)
+		c.tell(f)
+	}
+}
+
+// source looks for the function or the file of an entry.
+func (c *checker) source(s *script, from catalog.Source, at node, folder string) {
+	if at.value == nil {
+		return
+	}
+	if from.Function != "" {
+		if _, ok := s.code.functions[from.Function]; ok || s.code.broken != nil {
+			return
+		}
+		f := at.at(ruleNoFunction)
+		f.Message = fmt.Sprintf("there is no function %s in %s; this is not served", from.Function, s.name)
+		f.Safer = from.Function + "() { … }"
+		if len(s.code.unsure) > 0 {
+			f.Severity = Warning
+		}
+		c.tell(f)
+		return
+	}
+	if strings.Contains(from.File, "{") {
+		return // one for each value
+	}
+	if _, err := os.Stat(filepath.Join(folder, from.File)); err != nil {
+		f := at.at(ruleNoFile)
+		f.Message = fmt.Sprintf("there is no file %s below %s", from.File, folder)
+		c.tell(f)
+	}
+}

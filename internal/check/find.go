@@ -1,0 +1,150 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// script is one script to check.
+type script struct {
+	*file
+	isBash bool // and not of another language, whose code is not looked at
+	tagged bool
+	listed bool // there is a list of tools, or ought to be
+	code   *code
+}
+
+// tag is a line that begins a tag, in a comment of any language.
+var tag = regexp.MustCompile(`(?m)^(?:#+|//+|--)[ \t]*@(?:describe|cmd|arg|option|flag|env|meta|alias|schema|version|author)\b`)
+
+// toolFunction is the head of a tool's function.
+var toolFunction = regexp.MustCompile(`(?m)^[ \t]*(?:function[ \t]+)?tool_[A-Za-z0-9_.-]+[ \t]*(?:\(\)|\{)`)
+
+// find is what there is to check of a target.
+func (c *checker) find(target string) ([]*script, error) {
+	info, err := os.Stat(target)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", target, reason(err))
+	}
+	if info.IsDir() {
+		return c.below(target)
+	}
+	f, err := c.read(target)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", target, err)
+	}
+	s := &script{file: f, isBash: isBash(f), tagged: hasTags(f)}
+	if !s.isBash && !s.tagged {
+		return nil, fmt.Errorf("%s is neither a Bash script nor one with tags; name a script, or a folder of scripts", target)
+	}
+	s.listed = s.isBash && (!s.tagged || c.hasList(s))
+	return []*script{s}, nil
+}
+
+// hasTags reports whether the comments of a script describe tools. In Bash only
+// those behind # do.
+func hasTags(f *file) bool {
+	for _, at := range tag.FindAllIndex(f.text, -1) {
+		if !isBash(f) || f.text[at[0]] == '#' {
+			return true
+		}
+	}
+	return false
+}
+
+// hasList reports whether a script has a list of tools.
+func (c *checker) hasList(s *script) bool {
+	if c.options.Tools != "" {
+		return true
+	}
+	s.code = c.readCode(s.file)
+	if _, named := c.listPath(s, "MCP_TOOLS_LIST_FILE"); named {
+		return true
+	}
+	_, err := os.Stat(beside(s.name, "tools.json"))
+	return err == nil && toolFunction.Match(s.text)
+}
+
+// below finds the scripts in a folder and those in it. Folders that are hidden, or
+// that others' packages are installed in, are nobody's to check.
+func (c *checker) below(folder string) (scripts []*script, err error) {
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path != folder && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules"):
+			if entry.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		case entry.IsDir():
+			return nil
+		}
+		if s := c.candidate(path); s != nil {
+			scripts = append(scripts, s)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for scripts: %w", err)
+	}
+	if len(scripts) == 0 {
+		return nil, fmt.Errorf("there is nothing to check below %s: no script with tags, and none with tool_… functions beside a tools.json", folder)
+	}
+	return scripts, nil
+}
+
+// noScripts are the ends of names that no script has.
+var noScripts = []string{".md", ".json", ".yaml", ".yml", ".txt", ".toml", ".html", ".css", ".csv", ".bats", ".test"}
+
+// mostOfScript is more than any script has.
+const mostOfScript = 4 << 20
+
+// candidate is the script that a file in a folder is, nil for none.
+func (c *checker) candidate(path string) *script {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > mostOfScript || slices.Contains(noScripts, filepath.Ext(path)) {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
+		return nil
+	}
+	f := newFile(path, text)
+	s := &script{file: f, isBash: isBash(f)}
+	hasShebang := bytes.HasPrefix(text, []byte("#!"))
+	s.tagged = hasTags(f) && (s.isBash || hasShebang)
+	_, err = os.Stat(beside(path, "tools.json"))
+	s.listed = s.isBash && err == nil && toolFunction.Match(text)
+	if !s.tagged && !s.listed {
+		return nil
+	}
+	c.files[path] = f
+	c.order = append(c.order, path)
+	return s
+}
+
+// interpreter is what a #! line names, or what env is to find.
+var interpreter = regexp.MustCompile(`^#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(\S+)`)
+
+// isBash reports whether a script is one for Bash. What other shells run is read as
+// Bash reads it.
+func isBash(f *file) bool {
+	if m := interpreter.FindStringSubmatch(f.lines[0]); m != nil {
+		return slices.Contains([]string{"bash", "sh", "conch", "argc"}, filepath.Base(m[1]))
+	}
+	if slices.Contains(otherLanguages, filepath.Ext(f.name)) || slices.Contains(noScripts, filepath.Ext(f.name)) {
+		return false
+	}
+	return utf8.Valid(f.text) && bytes.IndexByte(f.text, 0) < 0
+}
+
+// otherLanguages are the ends of names of scripts for other programs than Bash.
+var otherLanguages = []string{".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".lua", ".php", ".go", ".rs", ".awk", ".sql", ".hs", ".fish", ".ps1"}

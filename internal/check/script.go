@@ -1,0 +1,138 @@
+package check
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/conch-mcp/conch/internal/casefile"
+	"github.com/conch-mcp/conch/internal/check/smell"
+	"github.com/conch-mcp/conch/internal/tags"
+)
+
+// script checks one script, and all that belongs to it.
+func (c *checker) script(s *script) {
+	c.directives(s.file)
+	var described *tags.Script
+	if s.tagged {
+		described = c.tags(s)
+	}
+	var tools []smell.Tool
+	if s.isBash {
+		if s.code == nil {
+			s.code = c.readCode(s.file)
+		}
+		if c.syntax(s) && s.code.broken != nil {
+			f := c.broken(ruleUnread, s)
+			f.Message = "Bash reads this and conch check does not, so that functions are not known and arguments not followed: " + f.Message
+			c.tell(f)
+		}
+		c.executable(s)
+	}
+	if s.listed {
+		tools = c.lists(s, described)
+	}
+	tools = append(tools, taggedTools(described, s.listed)...)
+	if s.isBash && s.code.broken == nil {
+		c.uncertain(s)
+		c.smells(s, tools)
+	}
+	if s.isBash {
+		c.shellcheck(s)
+	}
+	c.cases(s)
+}
+
+// uncertain tells what cannot be known of a script.
+func (c *checker) uncertain(s *script) {
+	for _, u := range s.code.unsure {
+		f := c.placed(Finding{Rule: ruleDynamic, File: u.file, Message: u.why}, u.pos, u.end)
+		c.tell(f)
+	}
+}
+
+// placed is a finding at a place in code.
+func (c *checker) placed(f Finding, pos, end interface{ Line() uint }) Finding {
+	f.Line, f.EndLine = int(pos.Line()), int(end.Line())
+	source := c.files[f.File]
+	column := func(p any) int {
+		at, ok := p.(interface{ Col() uint })
+		if !ok || source == nil {
+			return 0
+		}
+		return int(at.Col())
+	}
+	f.Column, f.EndColumn = column(pos), column(end)
+	if source != nil {
+		f.Column, f.EndColumn = source.column(f.Line, f.Column), source.column(f.EndLine, f.EndColumn)
+	}
+	if f.EndLine > f.Line {
+		f.EndLine, f.EndColumn = 0, 0
+	}
+	return f
+}
+
+// smells tells of arguments that become more than data.
+func (c *checker) smells(s *script, tools []smell.Tool) {
+	for _, found := range smell.Find(s.code.files, tools) {
+		c.tell(c.placed(Finding{
+			Rule: found.Rule, Severity: [...]Severity{smell.Minor: Note, smell.Likely: Warning, smell.Grave: Error}[found.Gravity],
+			File: found.File, Message: found.Message, Safer: found.Safer,
+		}, found.Pos, found.End))
+	}
+}
+
+// casesSuffix is how the name of a file of test cases ends.
+const casesSuffix = ".test.yaml"
+
+// fault is a fault of such a file, with its line.
+var caseFault = regexp.MustCompile(`^.*?:(\d+): ((?s:.*))$`)
+
+// cases reads the files of test cases beside a script.
+func (c *checker) cases(s *script) {
+	entries, err := os.ReadDir(filepath.Dir(s.name))
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		path := filepath.Join(filepath.Dir(s.name), entry.Name())
+		if !strings.HasSuffix(path, casesSuffix) || c.checked[path] {
+			continue
+		}
+		c.checked[path] = true
+		f, err := c.read(path)
+		if err != nil {
+			c.tell(Finding{Rule: ruleCases, File: path, Message: "the test cases cannot be read: " + err.Error()})
+			continue
+		}
+		if _, err := casefile.Parse(path, f.text, "/tmp"); err != nil {
+			c.caseFaults(path, err)
+		}
+	}
+}
+
+func (c *checker) caseFaults(path string, err error) {
+	all := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		all = joined.Unwrap()
+	}
+	for _, one := range all {
+		f := Finding{Rule: ruleCases, File: path, Message: strings.TrimSuffix(one.Error(), ".")}
+		if fault, ok := one.(*casefile.Error); ok {
+			f.Line, f.Message = fault.Line, strings.TrimSuffix(fault.Text, ".")
+		}
+		c.tell(f)
+	}
+}
+
+// sortedNames are the names of a map, in order.
+func sortedNames[T any](m map[string]T) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,395 @@
+package smell_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/conch-mcp/conch/internal/check/smell"
+)
+
+// arguments are those of the tool t in all examples.
+var arguments = map[string]string{
+	"text":   `{"type":"string"}`,
+	"count":  `{"type":"integer"}`,
+	"yes":    `{"type":"boolean"}`,
+	"choice": `{"enum":["start","stop"]}`,
+	"word":   `{"type":"string","pattern":"^[a-z]+$"}`,
+	"dashed": `{"type":"string","pattern":"^[a-z-]+$"}`,
+	"name":   `{"type":"string","pattern":"^(?![-/])[^\\u0000-\\u001f]*$"}`,
+	"list":   `{"type":"array","items":{"type":"string"}}`,
+	"ids":    `{"type":"array","items":{"type":"integer"}}`,
+	"size":   `{"type":"object"}`,
+	"open":   `{}`,
+}
+
+func tool(function string) smell.Tool {
+	t := smell.Tool{Function: function, Prefix: "arg_", Arguments: map[string]smell.Shape{}, Document: 1}
+	for name, schema := range arguments {
+		t.Arguments[name] = smell.ShapeOf(json.RawMessage(schema), json.RawMessage(schema))
+	}
+	return t
+}
+
+func parse(t *testing.T, name, text string) smell.File {
+	t.Helper()
+	tree, err := syntax.NewParser(syntax.KeepComments(true)).Parse(strings.NewReader(text), name)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return smell.File{Name: name, Text: []byte(text), Tree: tree}
+}
+
+// find names what is found in a script as "line rule".
+func find(t *testing.T, script string, tools ...smell.Tool) (found []string, all []smell.Finding) {
+	t.Helper()
+	all = smell.Find([]smell.File{parse(t, "server.sh", script)}, tools)
+	for _, f := range all {
+		found = append(found, fmt.Sprintf("%d %s", f.Pos.Line(), f.Rule))
+		if f.Message == "" || f.Safer == "" || !f.End.After(f.Pos) {
+			t.Errorf("a finding lacks something: %+v", f)
+		}
+	}
+	return found, all
+}
+
+// examples has for each rule code that smells and code that does not. The code
+// is the body of a tool; what stands in front of a line "---" is outside of it.
+var examples = map[string]struct{ smells, fine []string }{
+	smell.Eval: {
+		smells: []string{
+			`eval "$arg_text"`,
+			`eval "ls $arg_text"`,
+			`local command="ls $arg_text"; eval "$command"`,
+			`local args=("$arg_text"); eval "${args[@]}"`,
+			`trap "rm -f $arg_text" EXIT`,
+			`echo "${arg_text@P}"`,
+			"run() { eval \"$1\"; }\n---\nrun \"ls $arg_text\"",
+			"run() { eval \"$@\"; }\n---\nrun ls \"$arg_text\"",
+			"outer() { inner \"$@\"; }\ninner() { eval \"$2\"; }\n---\nouter x \"$arg_text\"",
+			`for one in "${arg_list[@]}"; do eval "$one"; done`,
+			`read -r first rest <<<"$arg_text"; eval "$rest"`,
+			`printf -v line '%s' "$arg_text"; eval "$line"`,
+			`eval "$(jq -r .text <<<"$1")"`,
+			`value=$(echo "$1" | jq -r '.text // empty'); eval "$value"`,
+			`value=$(printf '%s' "$1" | "$CONCH_BIN" jq -r .text); eval "$value"`,
+			`value=$(mcp_args_get .text); eval "$value"`,
+			`value=$(mcp_args_require text); eval "$value"`,
+			`value=$("$CONCH_BIN" tool args-get .text); eval "$value"`,
+			`sudo -u nobody env A=b command eval "$arg_text"`,
+			`eval "x=$arg_dashed$arg_text"`,
+			`while read -r line; do eval "$line"; done <<<"$arg_text"`,
+			`x=$arg_word; [[ -z $y ]] || x=$arg_text; eval "$x"`,
+			"show() { eval \"$value\"; }\n---\nlocal value=$arg_text; show",
+			"trimmed() { echo \"${1# }\"; }\n---\neval \"$(trimmed \"$arg_text\")\"",
+		},
+		fine: []string{
+			`eval "$(ssh-agent -s)"`,
+			`eval "x=$arg_count"`,
+			`eval "$arg_choice"`,
+			`eval "case_$arg_word"`,
+			`eval "ls ${arg_text@Q}"`,
+			`eval "ls $(printf '%q' "$arg_text")"`,
+			`printf -v quoted '%q' "$arg_text"; eval "ls $quoted"`,
+			`trap 'rm -f "$arg_text"' EXIT`,
+			`trap - EXIT`,
+			`local x=$arg_text; x=fixed; eval "$x"`,
+			`echo "eval $arg_text"`,
+			`case $arg_text in a | b) eval "run_$arg_text" ;; esac`,
+			`value=$(jq -r .word <<<"$1"); eval "f_$value"`,
+			`value=$(mcp_args_int count); eval "x=$value"`,
+			`(x=$arg_text); eval "$x"`,
+			"value=ls\nrun() { eval \"$value\"; }\nother() { local value=$arg_text; : \"$value\"; }\n---\nother; run",
+			`digits=${arg_text//[!0-9]/}; eval "x=$digits"`,
+			`digits=$(tr -cd '0-9' <<<"$arg_text"); eval "x=$digits"`,
+		},
+	},
+	smell.ShellCode: {
+		smells: []string{
+			`bash -c "ls $arg_text"`,
+			`sh -ec "ls '$arg_text'"`,
+			`timeout 5 bash -c "$arg_text"`,
+			`find . -exec sh -c "echo $arg_text" \;`,
+			`docker exec box sh -c "ls $arg_text"`,
+			`su -c "ls $arg_text" nobody`,
+			`echo "ls $arg_text" | sh`,
+			`bash -s <<<"ls $arg_text"`,
+			"bash <<END\nls $arg_text\nEND",
+			`mcp_run_with_progress --pattern x -- bash -c "ls $arg_text"`,
+			`mcp_with_retry 3 1 -- sh -c "ls $arg_text"`,
+		},
+		fine: []string{
+			`bash -c 'ls -- "$1"' bash "$arg_text"`,
+			`bash -c "ls $arg_count"`,
+			`bash script.sh "$arg_text"`,
+			`bash -c "ls ${arg_text@Q}"`,
+			"bash -s -- \"$arg_text\" <<'END'\nls -- \"$1\"\nEND",
+			`echo "$arg_text" | tee file >/dev/null`,
+		},
+	},
+	smell.RemoteCode: {
+		smells: []string{
+			`ssh -- host "ls $arg_text"`,
+			`ssh -p 22 host ls -- "$arg_text"`,
+			"ssh host <<END\nls $arg_text\nEND",
+		},
+		fine: []string{
+			`ssh -- host "ls -- $(printf %q "$arg_text")"`,
+			`ssh -- host "ls -- ${arg_text@Q}"`,
+			`ssh -- host "tail -n $arg_count log"`,
+			`ssh -- host 'cat >file' <<<"$arg_text"`,
+		},
+	},
+	smell.SourcedFile: {
+		smells: []string{`source "$arg_text"`, `. "plugins/$arg_text.sh"`, `bash "$arg_text"`, `source "$arg_text" x`},
+		fine:   []string{`source "plugins/$arg_choice.sh"`, `. ./lib.sh "$arg_text"`, `bash run.sh "$arg_text"`, `source "plugins/$arg_word.sh"`},
+	},
+	smell.CommandName: {
+		smells: []string{`"$arg_text" --version`, `exec "$arg_text"`, `timeout 5 "$arg_name"`, `"${arg_list[@]}"`, `run=("$arg_text" x); "${run[@]}"`},
+		fine:   []string{`"$arg_choice" now`, `"tool_$arg_text"`, `run=(ls "$arg_text"); "${run[0]}"`, `"$EDITOR" -- "$arg_text"`, `command -v "$arg_text"`},
+	},
+	smell.ProgramText: {
+		smells: []string{
+			`awk "/$arg_text/ { print }" file`,
+			`gawk -F: "\$1 == \"$arg_text\"" file`,
+			`sed "s/x/$arg_text/" file`,
+			`sed -n -e "/$arg_text/p" file`,
+			`jq ".items[] | select(.name == \"$arg_text\")" file`,
+			`jq -r --arg a b "$arg_text" file`,
+			`perl -ne "print if /$arg_text/" file`,
+			`python3 -c "print('$arg_text')"`,
+			`python -c "$arg_text"`,
+			`node -e "console.log('$arg_text')"`,
+			`ruby -e "puts '$arg_text'"`,
+			`php -r "echo '$arg_text';"`,
+			`sqlite3 db "select * from t where a = '$arg_text'"`,
+			`sqlite3 db <<<"select * from t where a = '$arg_text'"`,
+			`psql -c "select '$arg_text'"`,
+			`psql --command="select '$arg_text'"`,
+			`mysql -e "select '$arg_text'"`,
+			"python3 <<END\nprint('$arg_text')\nEND",
+			`"$CONCH_BIN" jq ".$arg_text" file`,
+		},
+		fine: []string{
+			`text=$arg_text awk 'index($0, ENVIRON["text"])' file`,
+			`awk -v "n=$arg_text" '{ print n }' file`,
+			`awk "NR == $arg_count" file`,
+			`sed -n "${arg_count}p" file`,
+			`sed -e s/a/b/ -- "$arg_text"`,
+			`jq --arg text "$arg_text" '.name == $text' file`,
+			`jq -n --argjson n "$arg_count" '$n'`,
+			`perl -e 'print $ARGV[0]' -- "$arg_text"`,
+			`python3 -c 'import sys; print(sys.argv[1])' "$arg_text"`,
+			`python3 tool.py "$arg_text"`,
+			`node -e 'console.log(process.argv[1])' -- "$arg_text"`,
+			`sqlite3 db "select * from t where a = '${arg_text//\'/\'\'}'"`,
+			`sqlite3 db "select * from t where id = $arg_count"`,
+			`psql -v "text=$arg_text" <<<"select :'text'"`,
+			`jq . <<<"$arg_text"`,
+		},
+	},
+	smell.Arithmetic: {
+		smells: []string{
+			`echo "$((arg_text + 1))"`,
+			`echo "$(($arg_text + 1))"`,
+			`((arg_text > 3))`,
+			`[[ $arg_text -gt 3 ]]`,
+			`[[ 3 -eq "$arg_text" ]]`,
+			`let "x = arg_text"`,
+			`for ((i = 0; i < arg_text; i++)); do :; done`,
+			`echo "${lines[arg_text]}"`,
+			`echo "${lines[$arg_text]}"`,
+			`lines[$arg_text]=x`,
+			`echo "${x:$arg_text:1}"`,
+			`declare -i n=$arg_text`,
+			`local -i n; n=$arg_text`,
+			`local n=$arg_text; ((n++))`,
+			"count() { echo $(($1 + 1)); }\n---\ncount \"$arg_text\"",
+			`((arg_name > 1))`,
+			`((arg_open > 1))`,
+			`n=$(jq -r .text <<<"$1"); ((n > 1))`,
+		},
+		fine: []string{
+			`((arg_count > 3))`,
+			`[[ $arg_count -gt 3 ]]`,
+			`((arg_yes))`,
+			`((${#arg_text} > 3))`,
+			`((${#arg_list[@]} > 3))`,
+			`[[ $arg_text =~ ^[0-9]+$ ]] || return; ((arg_text > 3))`,
+			`[[ $arg_text == *[!0-9]* ]] && return; ((arg_text > 3))`,
+			`case $arg_text in '' | *[!0-9]*) return ;; esac; ((arg_text > 3))`,
+			`grep -qE '^[0-9]+$' <<<"$arg_text" || return; ((arg_text > 3))`,
+			`echo "$arg_text" | grep -Eq '^[0-9]+$' || return; ((arg_text > 3))`,
+			"digits() { [[ $1 != *[!0-9]* ]]; }\n---\ndigits \"$arg_text\" || return; ((arg_text > 3))",
+			"digits() { local text=$1; [[ $text =~ ^[0-9]+$ ]]; }\n---\nif ! digits \"$arg_text\"; then return; fi; ((arg_text > 3))",
+			`[ "$arg_text" -gt 3 ]`,
+			`declare -A seen; seen[$arg_text]=1; echo "${seen[$arg_text]}"`,
+			`n=$(printf '%d' "$arg_text"); ((n > 3))`,
+			`n=$(wc -l <<<"$arg_text"); ((n > 3))`,
+			`n=$(mcp_args_int count); ((n > 3))`,
+			`n=$(jq -r .count <<<"$1"); ((n > 3))`,
+			`[[ $arg_text == 3 ]]`,
+			`((arg_word > 3))`,
+			`local n=$((arg_count * 2)); ((n > 1))`,
+			`for id in "${arg_ids[@]}"; do ((id > 1)); done`,
+		},
+	},
+	smell.VariableName: {
+		smells: []string{
+			`printf -v "$arg_text" %s x`,
+			`read -r "$arg_text" <file`,
+			`declare "$arg_text=x"`,
+			`export "$arg_text"`,
+			`unset "$arg_text"`,
+			`[[ -v $arg_text ]]`,
+			`echo "${!arg_text}"`,
+			`unset "values[$arg_text]"`,
+		},
+		fine: []string{
+			`printf -v line %s "$arg_text"`,
+			`read -r line <<<"$arg_text"`,
+			`export "VALUE=$arg_text"`,
+			`local value=$arg_text`,
+			`declare "x_$arg_word=1"`,
+			`echo "${!arg_choice}"`,
+			`echo "${!arg_list[@]}"`,
+			`echo "${!arg_@}"`,
+		},
+	},
+	smell.Unquoted: {
+		smells: []string{
+			`echo $arg_text`,
+			`cat -- $arg_name`,
+			`for x in $arg_text; do :; done`,
+			`args=(-a $arg_text)`,
+			`echo ${arg_list[@]}`,
+			`[ $arg_text = x ]`,
+			`local a=$arg_text; echo $a`,
+			`echo $1`,
+			`echo x$arg_text`,
+			`echo $(basename -- "$arg_text")`,
+			`echo "$arg_text" | xargs echo`,
+		},
+		fine: []string{
+			`echo "$arg_text"`,
+			`echo $arg_count $arg_yes $arg_choice $arg_word`,
+			`local a=$arg_text`,
+			`a=$arg_text b=x$arg_text`,
+			`case $arg_text in *) ;; esac`,
+			`[[ $arg_text = x ]]`,
+			`cat <<<$arg_text`,
+			`echo ${#arg_text}`,
+			`echo ${arg_ids[@]}`,
+			`echo ${arg_text:+yes}`,
+			`echo ${arg_text:+"$arg_text"}`,
+			`printf '%s\0' "$arg_text" | xargs -0 echo`,
+			`echo "a $arg_text b"`,
+			"cat <<END\n$arg_text\nEND",
+		},
+	},
+	smell.Option: {
+		smells: []string{
+			`rm "$arg_text"`,
+			`rm -rf "$arg_text"`,
+			`cat "$arg_dashed"`,
+			`cp "$arg_text" /tmp`,
+			`grep "$arg_text" file`,
+			`grep -F "$arg_text" file`,
+			`grep -e x "$arg_text"`,
+			`head -n 3 "$arg_text"`,
+			`head -n "$arg_count" "$arg_text"`,
+			`git log "$arg_text"`,
+			`git -C . show "$arg_text"`,
+			`git checkout -q "$arg_text"`,
+			`curl -s "https://example" "$arg_text"`,
+			`curl "$arg_text"`,
+			`find "$arg_text" -name x`,
+			`kubectl get pod "$arg_text"`,
+			`ssh "$arg_text" uptime`,
+			`tar "$arg_text"`,
+			`rm "${arg_list[@]}"`,
+			`sudo rm "$arg_text"`,
+			`mkdir -p "$arg_text"`,
+			`ffmpeg -i in.wav "x.mp3" "$arg_text"`,
+			`local f=$arg_text; rm "$f"`,
+			"remove() { rm \"$1\"; }\n---\nremove \"$arg_text\"",
+		},
+		fine: []string{
+			`rm -- "$arg_text"`,
+			`rm "./$arg_text"`,
+			`rm "$dir/$arg_text"`,
+			`rm "$arg_word" "$arg_choice" "$arg_name"`,
+			`head -n "$arg_count" file`,
+			`grep -e "$arg_text" file`,
+			`grep -ie "$arg_text" -- file`,
+			`grep -m "$arg_text" x file`,
+			`git log --end-of-options "$arg_text"`,
+			`git log --author="$arg_text" -- "$arg_text"`,
+			`git commit -m "$arg_text"`,
+			`git log --author "$arg_text"`,
+			`curl -s --url "$arg_text"`,
+			`curl -d "$arg_text" https://example`,
+			`find . -name "$arg_text"`,
+			`find "./$arg_text" -name x`,
+			`kubectl get pod -- "$arg_text"`,
+			`kubectl -n "$arg_text" get pods`,
+			`ffmpeg -i "$arg_text" out.mp3`,
+			`unknown_program "$arg_text"`,
+			`[[ $arg_text != -* ]] || return; rm "$arg_text"`,
+			`case $arg_text in -*) return ;; esac; rm "$arg_text"`,
+			"no_options() { local v; for v; do [[ $v != -* ]] || return; done; }\n---\nno_options \"$arg_text\" || return; rm \"$arg_text\"",
+			`file=$(realpath -- "$arg_text"); rm "$file"`,
+			`path=$(mcp_require_path text) || exit; rm "$path"`,
+			`rm "${arg_text:+./$arg_text}"`,
+			"rm() { command rm -- \"$@\"; }\n---\nrm \"$arg_text\"",
+		},
+	},
+	smell.Format: {
+		smells: []string{`printf "$arg_text"`, `printf -- "hello $arg_text\n"`, `printf "$arg_name\n" x`},
+		fine:   []string{`printf '%s\n' "$arg_text"`, `printf "$arg_count"`, `printf "${arg_word}\n"`},
+	},
+	smell.Path: {
+		smells: []string{`cat <"$arg_text"`, `echo x >"$arg_text"`, `echo x >>"$arg_text"`},
+		fine:   []string{`cat <"$arg_name"`, `echo x >"notes/$arg_text.md"`, `cat <"$arg_word"`, `echo "$arg_text" >file`, `exec 3<&"$fd"`},
+	},
+}
+
+func script(code string) (text string, from int) {
+	outside, body, ok := strings.Cut(code, "\n---\n")
+	if !ok {
+		outside, body = ":", code
+	}
+	return outside + "\ntool_t() {\n" + body + "\n}\n", strings.Count(outside, "\n") + 3
+}
+
+func TestSmellsAreFound(t *testing.T) {
+	for rule, example := range examples {
+		for _, code := range example.smells {
+			t.Run(rule+"/"+code, func(t *testing.T) {
+				text, _ := script(code)
+				found, _ := find(t, text, tool("tool_t"))
+				if !slices.ContainsFunc(found, func(f string) bool { return strings.HasSuffix(f, " "+rule) }) {
+					t.Errorf("found %q, and not %s, in\n%s", found, rule, text)
+				}
+			})
+		}
+	}
+}
+
+func TestWhatDoesNotSmellIsLeftAlone(t *testing.T) {
+	for rule, example := range examples {
+		for _, code := range example.fine {
+			t.Run(rule+"/"+code, func(t *testing.T) {
+				text, _ := script(code)
+				found, all := find(t, text, tool("tool_t"))
+				if len(found) > 0 {
+					t.Errorf("found %q in\n%s\n%+v", found, text, all)
+				}
+			})
+		}
+	}
+}

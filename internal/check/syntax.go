@@ -1,0 +1,179 @@
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/conch-mcp/conch/internal/check/smell"
+)
+
+// longest is how long another program may take with one script.
+const longest = 2 * time.Minute
+
+// syntax has Bash read a script, which runs nothing of it.
+func (c *checker) syntax(s *script) (good bool) {
+	if at := bytes.Index(s.text, []byte("\r\n")); at >= 0 {
+		f := s.at(ruleCRLF, at, 0)
+		f.Column = 0
+		f.Message = "lines end in a carriage return and a newline, as on Windows; Bash takes the carriage return for part of each line"
+		f.Safer = "sed -i 's/\\r$//' " + s.name
+		c.tell(f)
+		return false
+	}
+	if c.options.Bash == "" {
+		return c.parsed(s)
+	}
+	// A file named in BASH_ENV would be run.
+	out, err := c.output(c.options.Bash, []string{"--norc", "--noprofile", "-n", "--", s.name}, "BASH_ENV=", "LC_ALL=C")
+	var exit *exec.ExitError
+	switch {
+	case err == nil && len(out.stderr) == 0:
+		return true
+	case err != nil && !errors.As(err, &exit):
+		c.tell(Finding{Rule: ruleUnread, File: s.name, Message: "bash -n could not be run: " + err.Error()})
+		return c.parsed(s)
+	}
+	return !c.bashSays(s, string(out.stderr))
+}
+
+// parsed tells what keeps the code from being looked at, where Bash itself has not
+// been asked.
+func (c *checker) parsed(s *script) bool {
+	broken := s.code.broken
+	if broken == nil {
+		return true
+	}
+	c.tell(c.broken(ruleSyntax, s))
+	return false
+}
+
+func (c *checker) broken(rule string, s *script) Finding {
+	broken := s.code.broken
+	f := Finding{Rule: rule, File: broken.Filename, Line: int(broken.Pos.Line()), Column: int(broken.Pos.Col()), Message: broken.Text}
+	if source := c.files[broken.Filename]; source != nil {
+		f.Column = source.column(f.Line, f.Column)
+	}
+	return f
+}
+
+// said is a line of Bash's: the script's name, the line and what is wrong.
+var said = regexp.MustCompile(`^.*: line (\d+): (.*)$`)
+
+// bashSays tells of what Bash has against a script.
+func (c *checker) bashSays(s *script, stderr string) (told bool) {
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	for _, line := range lines {
+		m := said.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		number, _ := strconv.Atoi(m[1])
+		if strings.HasPrefix(m[2], "`") && told {
+			continue // the line itself, which Bash repeats
+		}
+		message := m[2]
+		severity := Error
+		if strings.HasPrefix(message, "warning: ") {
+			message, severity = strings.TrimPrefix(message, "warning: "), Warning
+		}
+		f := Finding{Rule: ruleSyntax, Severity: severity, File: s.name, Line: min(number, len(s.lines)), Message: strings.TrimPrefix(message, "syntax error: ")}
+		if broken := s.code.broken; broken != nil && broken.Filename == s.name {
+			f.Safer = fmt.Sprintf("look at line %d: %s", broken.Pos.Line(), broken.Text)
+		}
+		c.tell(f)
+		told = told || severity == Error
+	}
+	return told
+}
+
+// output is what a program has printed.
+type output struct{ stdout, stderr []byte }
+
+func (c *checker) output(program string, args []string, env ...string) (output, error) {
+	cmd := exec.CommandContext(c.ctx, program, args...)
+	cmd.WaitDelay = time.Second
+	timer := time.AfterFunc(longest, func() {
+		if cmd.Process != nil {
+			_ = cmd.Process.Kill()
+		}
+	})
+	defer timer.Stop()
+	cmd.Env = append(os.Environ(), env...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	return output{out.Bytes(), errs.Bytes()}, err
+}
+
+// needless are shellcheck's codes that say nothing here: that files are not
+// followed, and that the #! line names no shell.
+var needless = []int{1008, 1090, 1091, 2148}
+
+// setByConch are variables that a call finds, or that conch reads.
+var setByConch = regexp.MustCompile(`^(arg_|argc_|MCP_|CONCH_|TRACE|BAGGAGE)\w* (is referenced but not assigned|appears unused)`)
+
+type shellcheckComment struct {
+	Line, EndLine, Column, EndColumn int
+	Level                            string
+	Code                             int
+	Message                          string
+}
+
+// shellcheck tells what shellcheck has to say.
+func (c *checker) shellcheck(s *script) {
+	if c.options.Shellcheck == "" {
+		return
+	}
+	out, err := c.output(c.options.Shellcheck, []string{"--shell=bash", "--format=json1", "--", s.name})
+	var result struct{ Comments []shellcheckComment }
+	if jsonErr := json.Unmarshal(out.stdout, &result); jsonErr != nil {
+		why := strings.TrimSpace(string(out.stderr))
+		if why == "" && err != nil {
+			why = err.Error()
+		}
+		c.tell(Finding{Rule: ruleUnread, File: s.name, Message: "shellcheck could not be run: " + short(why)})
+		return
+	}
+	for _, comment := range result.Comments {
+		if slices.Contains(needless, comment.Code) || setByConch.MatchString(comment.Message) || c.known(s, comment) {
+			continue
+		}
+		code := fmt.Sprintf("SC%04d", comment.Code)
+		c.tell(Finding{
+			Rule: code, Severity: levels[comment.Level], File: s.name,
+			Line: comment.Line, Column: comment.Column, EndLine: comment.EndLine, EndColumn: comment.EndColumn,
+			Message: strings.TrimSuffix(comment.Message, "."), Safer: "see https://www.shellcheck.net/wiki/" + code,
+		})
+	}
+}
+
+var levels = map[string]Severity{"error": Error, "warning": Warning, "info": Note, "style": Note}
+
+// known reports whether the same is told of an argument already.
+func (c *checker) known(s *script, comment shellcheckComment) bool {
+	if comment.Code != 2086 && comment.Code != 2068 && comment.Code != 2059 {
+		return false
+	}
+	return slices.ContainsFunc(c.findings, func(f Finding) bool {
+		return f.File == s.name && f.Line == comment.Line && (f.Rule == smell.Unquoted || f.Rule == smell.Format) &&
+			f.Column <= comment.EndColumn && f.Column+1 >= comment.Column
+	})
+}
+
+// executable tells of a script that its #! line promises more than its mode.
+func (c *checker) executable(s *script) {
+	info, err := os.Stat(s.name)
+	if err != nil || !strings.HasPrefix(s.lines[0], "#!") || !strings.Contains(s.lines[0], "conch") || info.Mode()&0o111 != 0 {
+		return
+	}
+	c.tell(Finding{Rule: ruleNotExecutable, File: s.name, Line: 1, Message: "the script is not executable, and cannot be started by its #! line", Safer: "chmod +x " + s.name})
+}

@@ -1,0 +1,250 @@
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/conch-mcp/conch/internal/check/smell"
+	"github.com/conch-mcp/conch/internal/tags"
+)
+
+// tags checks the tags of a script, and returns what they say.
+func (c *checker) tags(s *script) *tags.Script {
+	described, err := tags.Parse(s.name, tagText(s))
+	var faults tags.Faults
+	if errors.As(err, &faults) {
+		for _, fault := range faults {
+			f := Finding{Rule: ruleTags, File: s.name, Line: fault.Line, Column: fault.Column, Message: fault.What}
+			if fault.Expected != "" {
+				f.Safer = "expected " + fault.Expected
+			}
+			c.tell(f)
+		}
+	}
+	if described == nil {
+		return nil
+	}
+	t := &tagged{checker: c, script: s, dotenv: c.dotenv(s, described.Meta.Dotenv)}
+	for _, e := range described.Env {
+		t.env(e)
+	}
+	t.programs(described.Meta.RequireTools)
+	for _, command := range described.Commands {
+		t.needs(command)
+		// Without a @cmd the tags of a listed script speak of the script alone.
+		if !s.listed || hasCommands(s) {
+			t.command(command)
+			c.tools++
+		}
+	}
+	return described
+}
+
+// foreign is the sign of a comment in other languages than Bash.
+var foreign = regexp.MustCompile(`(?m)^(//+|--+)`)
+
+// tagText is a script as one for Bash: of other languages the comments alone, their
+// signs made those of Bash, everything in its place.
+func tagText(s *script) []byte {
+	if s.isBash {
+		return s.text
+	}
+	lines := make([]string, len(s.lines))
+	for i, line := range s.lines {
+		line = foreign.ReplaceAllStringFunc(line, func(sign string) string { return strings.Repeat("#", len(sign)) })
+		if strings.HasPrefix(line, "#") {
+			lines[i] = line
+		}
+	}
+	return []byte(strings.Join(lines, "\n"))
+}
+
+// tagged is what the tags of one script are checked with.
+type tagged struct {
+	*checker
+	script *script
+	dotenv map[string]bool // the variables that its file gives
+}
+
+func (t *tagged) at(rule string, line int) Finding {
+	return Finding{Rule: rule, File: t.script.name, Line: line}
+}
+
+func (t *tagged) command(command tags.Command) {
+	if !toolName.MatchString(command.Name) {
+		f := t.at(ruleName, command.Line)
+		f.Message = "the name " + quoted(command.Name) + " is not one that all clients take: it has more than 128 characters"
+		t.tell(f)
+	}
+	if command.Describe == "" {
+		f := t.at(ruleDescription, command.Line)
+		f.Message, f.Safer = "tool "+command.Name+" has no description, and a model knows nothing of it but its name", "# @cmd What it is good for"
+		if command.Function == "" || !strings.Contains(t.line(command.Line), "@cmd") {
+			f.Safer = "# @describe What it is good for"
+		}
+		t.tell(f)
+	}
+	for _, p := range command.Params {
+		if p.Describe == "" && !strings.Contains(string(p.Schema), `"description"`) {
+			f := t.at(ruleDescription, p.Line)
+			f.Message = "argument " + p.Property + " has no description, and a model knows nothing of it but its name"
+			f.Safer = strings.TrimSpace(t.line(p.Line)) + "   What it is, and an example of a value"
+			t.tell(f)
+		}
+	}
+	if path := command.Meta.OutputSchema; path != "" {
+		t.output(path, command)
+	}
+}
+
+// hasCommands reports whether a script has a @cmd, and not only tags of its own.
+func hasCommands(s *script) bool { return bytes.Contains(s.text, []byte("@cmd")) }
+
+// needs checks what has to be there for a command.
+func (t *tagged) needs(command tags.Command) {
+	for _, e := range command.Env {
+		t.env(e)
+	}
+	t.programs(command.Meta.RequireTools)
+}
+
+func (t *tagged) line(number int) string {
+	if number < 1 || number > len(t.script.lines) {
+		return ""
+	}
+	return t.script.lines[number-1]
+}
+
+// output checks the file that is to be the schema of results.
+func (t *tagged) output(path string, command tags.Command) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(t.script.name), path)
+	}
+	line := t.lineOf(command, "output-schema")
+	f, err := t.read(path)
+	if err != nil {
+		found := t.at(ruleNoFile, line)
+		found.Severity = Error
+		found.Message = fmt.Sprintf("the outputSchema of %s cannot be read: %s: %v", command.Name, path, err)
+		t.tell(found)
+		return
+	}
+	root, wrong := parseJSON(f)
+	if wrong != nil {
+		found := f.at(ruleOutputSchema, wrong.offset, 0)
+		found.Message = "the outputSchema of " + command.Name + " cannot be used: " + wrong.text
+		t.tell(found)
+		return
+	}
+	t.outputSchema(root)
+}
+
+// lineOf is the line of a @meta behind a command's tag.
+func (t *tagged) lineOf(command tags.Command, meta string) int {
+	for i := command.Line; i <= len(t.script.lines) && i > 0; i++ {
+		if text := t.line(i); strings.Contains(text, "@meta") && strings.Contains(text, meta) {
+			return i
+		}
+	}
+	return command.Line
+}
+
+// env tells of a variable that has to be set.
+func (t *tagged) env(e tags.Env) {
+	if !e.Required || e.Default != nil || e.DefaultFunction != "" || t.dotenv[e.Name] || t.options.Getenv == nil {
+		return
+	}
+	if value, ok := t.options.Getenv(e.Name); ok && value != "" {
+		return
+	}
+	f := t.at(ruleMissingEnv, e.Line)
+	f.Message = "the environment has no " + e.Name + ", which has to be set"
+	f.Safer = "export " + e.Name + "=…, or give it a default: @env " + e.Name + "=…"
+	t.tell(f)
+}
+
+// programs tells of those that have to be there.
+func (t *tagged) programs(names []string) {
+	for _, name := range names {
+		if t.options.Find == nil || t.options.Find(name) {
+			continue
+		}
+		f := t.at(ruleMissingProgram, 1)
+		for i, text := range t.script.lines {
+			if strings.Contains(text, "require-tools") && strings.Contains(text, name) {
+				f.Line = i + 1
+				break
+			}
+		}
+		f.Message = "there is no program " + name + " on the PATH, which the tags require"
+		t.tell(f)
+	}
+}
+
+// assignment is a line of a file of variables.
+var assignment = regexp.MustCompile(`(?m)^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=.`)
+
+// dotenv are the variables of a file that @meta dotenv names.
+func (c *checker) dotenv(s *script, path string) map[string]bool {
+	if path == "" {
+		return nil
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(s.name), path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	given := map[string]bool{}
+	for _, m := range assignment.FindAllStringSubmatch(string(text), -1) {
+		given[m[1]] = true
+	}
+	return given
+}
+
+// taggedTools are the functions of commands, with what their arguments may be.
+func taggedTools(described *tags.Script, listed bool) (tools []smell.Tool) {
+	if described == nil {
+		return nil
+	}
+	for _, command := range described.Commands {
+		if listed && command.Function == "" {
+			continue
+		}
+		input, err := command.InputSchema()
+		if err != nil {
+			input = json.RawMessage(`{}`)
+		}
+		byProperty, open := shapes(input)
+		t := smell.Tool{Function: command.Function, Prefix: "argc_", Arguments: byProperty, Open: open}
+		if command.Function != "" {
+			t.Positional = positional(command, byProperty)
+		}
+		tools = append(tools, t)
+	}
+	return tools
+}
+
+// positional is what the parameters of a command's function may be: its arguments
+// in their order.
+func positional(command tags.Command, shapes map[string]smell.Shape) *smell.Shape {
+	all := smell.Shape{}
+	some := false
+	for _, p := range command.Params {
+		if p.Kind == tags.Argument {
+			shape := shapes[p.Property]
+			all, some = all.Or(shape), true
+		}
+	}
+	if !some {
+		return nil
+	}
+	return &all
+}
