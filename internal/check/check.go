@@ -10,6 +10,7 @@
 package check
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -227,8 +228,8 @@ func (c *checker) result() Result {
 func (f *file) position(offset int) (line, column int) {
 	offset = max(0, min(offset, len(f.text)))
 	before := f.text[:offset]
-	start := strings.LastIndexByte(string(before), '\n') + 1
-	line = 1 + strings.Count(string(before), "\n")
+	start := bytes.LastIndexByte(before, '\n') + 1
+	line = 1 + bytes.Count(before, []byte("\n"))
 	return line, 1 + utf8.RuneCount(before[start:])
 }
 

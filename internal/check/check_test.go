@@ -109,6 +109,10 @@ var examples = []struct {
 	{"a default outside of its enum", files{"tools.json": input(`{"description":"a","enum":["b"],"default":"c"}`)}, []string{"tools.json:2 default"}},
 	{"a default of another type", files{"tools.json": input(`{"description":"a","type":"string","default":3}`)}, []string{"tools.json:2 default"}},
 	{"a default", files{"tools.json": input(`{"description":"a","type":"integer","minimum":1,"default":3}`)}, nil},
+	{"a default of a type that is defined elsewhere", files{"tools.json": entry(`"inputSchema":{"type":"object","properties":{"x":{"$ref":"#/$defs/d","description":"a","default":"b"}},"$defs":{"d":{"type":"integer"}}}`)}, []string{"tools.json:2 default"}},
+	{"schemas that refer to each other", files{"tools.json": entry(`"inputSchema":{"type":"object","properties":{"x":{"$ref":"#/$defs/d","description":"a"}},"$defs":{"d":{"type":"object","properties":{"y":{"anyOf":[{"$ref":"#/$defs/e"},{"$ref":"#/$defs/e"}]}},"required":["y"]},"e":{"type":"array","items":{"anyOf":[{"$ref":"#/$defs/d"},{"$ref":"#/$defs/e"}]}}}}`)}, nil},
+	{"a keyword of another language", files{"tools.json": input(`{"description":"a","type":"integer","min":3}`)}, []string{"tools.json:2 keyword"}},
+	{"code that is nested too deep", files{"server.sh": "tool_t() { " + strings.Repeat("{ ", 3000) + ":" + strings.Repeat("; }", 3000) + "; }\n"}, []string{"server.sh:1 unread"}},
 	{"an example outside of its bounds", files{"tools.json": input(`{"description":"a","type":"integer","minimum":1,"examples":[1,0]}`)}, []string{"tools.json:2 example"}},
 	{"a value of an enum that is of another type", files{"tools.json": input(`{"description":"a","type":"string","enum":["a",1]}`)}, []string{"tools.json:2 enum-value"}},
 	{"something required that there is not", files{"tools.json": entry(`"inputSchema":{"type":"object","properties":{"x":{"description":"a"}},"required":["y"]}`)}, []string{"tools.json:2 required"}},
@@ -246,7 +250,7 @@ func TestEachRuleWithWhatBreaksItAndWhatDoesNot(t *testing.T) {
 
 // Every rule has an example, so that none is there that nothing breaks.
 func TestEveryRuleHasAnExample(t *testing.T) {
-	broken := map[string]bool{"no-shellcheck": true, "unread": true}
+	broken := map[string]bool{"no-shellcheck": true}
 	for _, example := range examples {
 		for _, want := range example.want {
 			broken[want[strings.LastIndexByte(want, ' ')+1:]] = true

@@ -55,11 +55,57 @@ type codeReader struct {
 // mostSourced is how deep files may source each other.
 const mostSourced = 16
 
+// Bounds of what is read as code. The parser, and whoever walks what it makes, needs
+// stack for each level, and nobody writes code that comes near.
+const (
+	mostCode   = 1 << 20
+	mostNested = 2000
+)
+
+// nesting is how deep brackets are in each other at most, wherever they stand.
+func nesting(text []byte) (most int) {
+	depth := 0
+	for _, b := range text {
+		switch b {
+		case '(', '{', '[':
+			depth++
+		case ')', '}', ']':
+			depth = max(depth-1, 0)
+		}
+		most = max(most, depth)
+	}
+	return most
+}
+
+// isDeep reports whether a tree is deeper than anybody's code.
+func isDeep(tree *syntax.File) bool {
+	depth, deep := 0, false
+	syntax.Walk(tree, func(node syntax.Node) bool {
+		if node == nil {
+			depth--
+			return true
+		}
+		if depth++; depth > 4*mostNested {
+			deep = true
+		}
+		// Where it does not go on it does not come back either.
+		if deep {
+			depth--
+		}
+		return !deep
+	})
+	return deep
+}
+
 func (r *codeReader) read(f *file, depth int) {
 	if r.visited[f.name] || depth > mostSourced {
 		return
 	}
 	r.visited[f.name] = true
+	if len(f.text) > mostCode || nesting(f.text) > mostNested {
+		r.code.broken = &syntax.ParseError{Filename: f.name, Pos: syntax.NewPos(0, 1, 1), Text: "the code is too long, or nested too deep"}
+		return
+	}
 	tree, err := syntax.NewParser(syntax.KeepComments(true), syntax.Variant(syntax.LangBash)).Parse(bytes.NewReader(f.text), f.name)
 	var parse syntax.ParseError
 	switch {
@@ -73,6 +119,10 @@ func (r *codeReader) read(f *file, depth int) {
 		if errors.As(err, &lang) {
 			r.code.broken = &syntax.ParseError{Filename: f.name, Pos: lang.Pos, Text: lang.Error()}
 		}
+		return
+	}
+	if isDeep(tree) {
+		r.code.broken = &syntax.ParseError{Filename: f.name, Pos: syntax.NewPos(0, 1, 1), Text: "the code is nested too deep"}
 		return
 	}
 	r.code.files = append(r.code.files, smell.File{Name: f.name, Text: f.text, Tree: tree})

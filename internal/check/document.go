@@ -99,8 +99,6 @@ func (n node) kind() byte { return byte(n.value.Value.Kind()) }
 
 func (n node) isObject() bool { return n.kind() == '{' }
 
-func (n node) isTrue() bool { return n.kind() == 't' }
-
 // member is the member of an object, the last of that name.
 func (n node) member(name string) (found node, ok bool) {
 	for _, m := range n.members() {

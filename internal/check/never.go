@@ -89,10 +89,8 @@ func (l linter) emptyRange(n node, _ int) string {
 // impossibleParts looks at the schemas that hold as well.
 func (l linter) impossibleParts(n node, depth int) string {
 	if ref, ok := n.member("$ref"); ok {
-		if at, ok := l.at(ref.text()); ok && at.value != n.value {
-			if why := l.impossible(at, depth+1); why != "" {
-				return ref.text() + ": " + why
-			}
+		if why := l.referred(ref.text(), depth); why != "" {
+			return ref.text() + ": " + why
 		}
 	}
 	if all, ok := n.member("allOf"); ok {
@@ -116,6 +114,20 @@ func (l linter) impossibleParts(n node, depth int) string {
 		}
 	}
 	return ""
+}
+
+// referred is impossible for what a reference leads to, looked at once: schemas may
+// refer to each other, and to themselves.
+func (l linter) referred(ref string, depth int) string {
+	why, known := l.known[ref]
+	if known {
+		return why
+	}
+	l.known[ref] = ""
+	if at, ok := l.at(ref); ok {
+		l.known[ref] = l.impossible(at, depth+1)
+	}
+	return l.known[ref]
 }
 
 // disjoint reports whether no type is among those of all schemas.

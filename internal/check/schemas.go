@@ -26,8 +26,10 @@ var (
 // entryMembers are those of a tool's entry.
 var entryMembers = strings.Fields(`name title description inputSchema outputSchema annotations icons execution _meta timeout maxTimeout requires scopes`)
 
-// misnamed are members that others have for one of those.
-var misnamed = map[string]string{"input_schema": "inputSchema", "output_schema": "outputSchema", "parameters": "inputSchema", "args": "inputSchema", "arguments": "inputSchema", "desc": "description", "annotation": "annotations"}
+// misnamed are members that others have for one of those, or for a keyword.
+var misnamed = map[string]string{
+	"min": "minimum", "max": "maximum", "regex": "pattern", "regexp": "pattern", "desc": "description",
+	"input_schema": "inputSchema", "output_schema": "outputSchema", "parameters": "inputSchema", "args": "inputSchema", "arguments": "inputSchema", "annotation": "annotations"}
 
 // toolName is what all clients take for a name.
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
@@ -77,7 +79,7 @@ func (c *checker) misspelled(n node, known []string, where string) {
 			continue
 		}
 		meant := misnamed[name]
-		if where != "a tool's entry" || meant == "" {
+		if !slices.Contains(known, meant) {
 			meant = similar(name, known)
 		}
 		if meant == "" {
@@ -157,7 +159,7 @@ func (c *checker) inputSchema(n node) {
 		f.Message = strings.TrimSuffix(p, ".")
 		c.tell(f)
 	}
-	l := linter{checker: c, root: n, what: "argument"}
+	l := linter{checker: c, root: n, known: map[string]string{}}
 	l.lint(n)
 	properties, _ := n.member("properties")
 	if properties.value != nil {
@@ -188,7 +190,7 @@ func (c *checker) outputSchema(n node) {
 		c.tell(f)
 		return
 	}
-	l := linter{checker: c, root: n, what: "result"}
+	l := linter{checker: c, root: n, known: map[string]string{}}
 	l.lint(n)
 	if why := l.impossible(n, 0); why != "" {
 		f := n.at(ruleNeverMet)
@@ -207,8 +209,8 @@ func (c *checker) outputSchema(n node) {
 // linter looks into one schema.
 type linter struct {
 	*checker
-	root node
-	what string
+	root  node
+	known map[string]string // why what references lead to is impossible
 }
 
 // identifier is what may stand behind arg_ in the name of a variable.
@@ -295,7 +297,7 @@ func subschemas(n node) (list []node) {
 
 // values checks what a schema gives as values of its own: default, examples, enum.
 func (l linter) values(n node) {
-	own, err := schema.CompileValue(without(n, "default", "examples", "description", "title"), l.name(n))
+	own, err := schema.CompileValue(l.whole(n, "default", "examples", "description", "title"), l.name(n))
 	if err != nil {
 		return // it refers to something outside of itself
 	}
@@ -311,7 +313,7 @@ func (l linter) values(n node) {
 	if !ok {
 		return
 	}
-	rest, err := schema.CompileValue(without(n, "enum", "default", "examples"), l.name(n))
+	rest, err := schema.CompileValue(l.whole(n, "enum", "default", "examples"), l.name(n))
 	if err != nil {
 		return
 	}
@@ -335,6 +337,25 @@ func (l linter) value(s *schema.Schema, value node, rule, what string) {
 	f := value.at(rule)
 	f.Message = fmt.Sprintf("%s %s is not what its schema allows: %s", what, short(string(value.raw())), strings.TrimSuffix(diagnostic, "."))
 	l.tell(f)
+}
+
+// whole is a schema without some members, and with the definitions that it may
+// refer to.
+func (l linter) whole(n node, names ...string) []byte {
+	text := without(n, names...)
+	for _, name := range []string{"$defs", "definitions"} {
+		if _, has := n.member(name); has {
+			continue
+		}
+		if defs, ok := l.root.member(name); ok {
+			separator := ","
+			if len(text) == 2 {
+				separator = ""
+			}
+			text = append(text[:len(text)-1], separator+quoted(name)+":"+string(defs.raw())+"}"...)
+		}
+	}
+	return text
 }
 
 // without is an object without some of its members.

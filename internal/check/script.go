@@ -3,7 +3,6 @@ package check
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -87,9 +86,6 @@ func (c *checker) smells(s *script, tools []smell.Tool) {
 // casesSuffix is how the name of a file of test cases ends.
 const casesSuffix = ".test.yaml"
 
-// fault is a fault of such a file, with its line.
-var caseFault = regexp.MustCompile(`^.*?:(\d+): ((?s:.*))$`)
-
 // cases reads the files of test cases beside a script.
 func (c *checker) cases(s *script) {
 	entries, err := os.ReadDir(filepath.Dir(s.name))
@@ -120,8 +116,8 @@ func (c *checker) caseFaults(path string, err error) {
 	}
 	for _, one := range all {
 		f := Finding{Rule: ruleCases, File: path, Message: strings.TrimSuffix(one.Error(), ".")}
-		if fault, ok := one.(*casefile.Error); ok {
-			f.Line, f.Message = fault.Line, strings.TrimSuffix(fault.Text, ".")
+		if wrong, ok := one.(*casefile.Error); ok {
+			f.Line, f.Message = wrong.Line, strings.TrimSuffix(wrong.Text, ".")
 		}
 		c.tell(f)
 	}

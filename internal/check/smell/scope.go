@@ -186,11 +186,14 @@ func (t *Tool) argument(name, origin string) value {
 	return tainted(shape, origin)
 }
 
+// mostCallers is how many functions are looked into for a variable.
+const mostCallers = 100
+
 // seen is what a function finds in a variable that it has not set itself: the
 // script's, or that of a function which calls it.
 func (f *finder) seen(fn *function, name string, visited map[*function]bool) value {
 	v := f.globals[name]
-	if visited[fn] {
+	if visited[fn] || len(visited) > mostCallers {
 		return v
 	}
 	visited[fn] = true

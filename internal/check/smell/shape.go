@@ -50,8 +50,11 @@ func isPlain(c rune) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_./:@%+,=-", c)
 }
 
-// deepest is how far schemas are followed into each other.
-const deepest = 16
+// How far schemas are followed into each other, and how many in all.
+const (
+	deepest   = 16
+	mostSteps = 10_000
+)
 
 // ShapeOf is the shape of the text, or of each of the texts, that Bash has for a
 // value which a JSON Schema allows. root is the schema that references are in.
@@ -61,11 +64,15 @@ func ShapeOf(schema, root json.RawMessage) Shape {
 		return Anything
 	}
 	_ = json.Unmarshal(root, &top)
-	return shapes{top}.of(value, deepest, everyType)
+	steps := mostSteps
+	return shapes{top, &steps}.of(value, deepest, everyType)
 }
 
 // shapes finds the shapes of one schema's values.
-type shapes struct{ root any }
+type shapes struct {
+	root  any
+	steps *int // that are left: schemas may refer to each other without end
+}
 
 // everyType are the types whose values make texts of their own.
 var everyType = []string{"string", "object", "array"}
@@ -76,9 +83,10 @@ func (r shapes) of(schema any, depth int, within []string) Shape {
 	switch {
 	case schema == false:
 		return Shape{}
-	case !ok || depth == 0:
+	case !ok || depth == 0 || *r.steps == 0:
 		return Anything
 	}
+	*r.steps--
 	within = typesOf(object, within)
 	shape := r.own(object, depth, within)
 	if ref, ok := object["$ref"].(string); ok {
