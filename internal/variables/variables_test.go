@@ -181,7 +181,10 @@ func inBash(t *testing.T, path string, found uses) {
 	code := comment.ReplaceAllString(string(text), "")
 	for _, pattern := range []*regexp.Regexp{expanded, assigned, listed} {
 		for _, m := range pattern.FindAllStringSubmatch(code, -1) {
-			found.add(m[1], path)
+			// "${!ARG_@}" is the beginning of names.
+			if !strings.HasSuffix(m[1], "_") {
+				found.add(m[1], path)
+			}
 		}
 	}
 }
