@@ -29,6 +29,21 @@ func makeFIFO(path string, flag int) (fifo, error) {
 	return fifo{fd, path}, nil
 }
 
+// makeOutput makes a named pipe of which it can be told whether it has a writer:
+// Linux says that there is none only once there has been one.
+func makeOutput(path string) (fifo, error) {
+	f, err := makeFIFO(path, unix.O_RDONLY)
+	if err != nil {
+		return f, err
+	}
+	first, err := openFIFO(path, unix.O_WRONLY)
+	if err != nil {
+		f.remove()
+		return fifo{}, err
+	}
+	return f, first.Close()
+}
+
 // openFIFO opens an end of a named pipe for the poller, which [os.OpenFile]
 // does not do on every system.
 func openFIFO(path string, flag int) (*os.File, error) {
@@ -56,8 +71,8 @@ func (f fifo) isInPlace() bool {
 		held.Dev == named.Dev && held.Ino == named.Ino
 }
 
-// hasWriter reports whether somebody holds the other end and has written nothing;
-// false where the system may not tell.
+// hasWriter reports whether somebody holds the other end of an output and has
+// written nothing; false where the system may not tell.
 func (f fifo) hasWriter() bool {
 	if runtime.GOOS != "linux" {
 		return false

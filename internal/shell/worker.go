@@ -81,7 +81,7 @@ func newWorker(s *Server, slot int) (_ *Worker, err error) {
 		return nil, err
 	}
 	for i, suffix := range outSuffixes {
-		if w.out[i], err = makeFIFO(w.base+suffix, unix.O_RDONLY); err != nil {
+		if w.out[i], err = makeOutput(w.base + suffix); err != nil {
 			return nil, err
 		}
 	}
@@ -517,6 +517,6 @@ func (w *Worker) take(from fifo, sink io.Writer) (total int, held bool, err erro
 func (w *Worker) replaceOutput() (err error) {
 	old := w.out[w.side]
 	old.remove()
-	w.out[w.side], err = makeFIFO(old.path, unix.O_RDONLY)
+	w.out[w.side], err = makeOutput(old.path)
 	return err
 }
