@@ -153,6 +153,9 @@ func scriptOf(path string) (string, error) {
 		return scripts[0], nil
 	}
 	base := strings.TrimSuffix(filepath.Base(path), casesSuffix)
+	if isProgramOf(filepath.Dir(path), base) {
+		return filepath.Dir(path), nil
+	}
 	return "", fmt.Errorf("%s: for which script is it? There is no %s.sh beside it; name it after its script, or name both: conch test --cases %s SCRIPT", path, base, path)
 }
 
@@ -170,6 +173,16 @@ func namesake(path string) string {
 		ext = filepath.Ext(name)
 	}
 	return ""
+}
+
+// isProgramOf reports whether a folder has a program of that name, whatever language
+// its suffix tells: it is a tool of the folder, and no server of its own.
+func isProgramOf(folder, name string) bool {
+	found, _ := filepath.Glob(filepath.Join(folder, name) + ".*")
+	return slices.ContainsFunc(found, func(path string) bool {
+		info, err := os.Stat(path)
+		return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+	})
 }
 
 func isFile(path string) bool {

@@ -152,6 +152,12 @@ Nearly all that argc takes is taken here. These are errors:
   - an option with a mistake behind its long name, as in -f --foo(x): argc reads
     that as -f, and the rest as its description
 
+There is no command line: of the variables argc__args and argc__cmd_arg_index a
+script has none, while argc__fn and argc__positionals are as argc has them. A function
+that is run by the shell that has sourced the script runs after the script, and not
+where it has its eval. _argc_after runs also after a function that failed without
+errexit, whose status counts. null for a <JSON> is the text null.
+
 What looks like a tag in a string or a here-document is none here. Digits may be in
 the name of a VARIABLE, @meta require-tools may be there several times, and in quotes
 a backslash before the quote goes away. Options above a command are its own whether

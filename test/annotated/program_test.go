@@ -189,6 +189,16 @@ func TestTagsSayWhatEnvironmentAProgramHas(t *testing.T) {
 	s.says("list", `{}`, "s none none none none")
 	s.says("all", `{}`, "s /h")
 	s.ends()
+
+	// What a program does not say, the server's configuration may.
+	dir = files(t, map[string]string{
+		"config.json": `{"environment":["HOME"]}`, "silent": "#!/usr/bin/env perl\n# @describe d\n# @env OPTIONAL\n" + show,
+		"all": "#!/usr/bin/env perl\n# @describe d\n# @meta environment inherit\n" + show,
+	})
+	s = serveWith(t, []string{"SECRET=s", "HOME=/h", "OPTIONAL=o"}, dir)
+	s.says("silent", `{}`, "none /h none o none")
+	s.says("all", `{}`, "s /h none o none")
+	s.ends()
 }
 
 func TestProgramsInManyLanguagesSayWhatTheyAreInTheirComments(t *testing.T) {
@@ -238,10 +248,12 @@ func TestProgramsTalkThroughConch(t *testing.T) {
 import os, subprocess, sys
 conch = os.environ["CONCH_BIN"]
 print(subprocess.run([conch, "tool", "elicit", "string", "--key", "name", "Your name?"], stdout=subprocess.PIPE, text=True).stdout.strip())
+subprocess.run([conch, "tool", "progress", "1", "half", "2"], check=True)
+subprocess.run([conch, "tool", "args-get", ".a"], check=True)
 subprocess.run([conch, "tool", "emit", "text", "emitted"], check=True)
 `}, `{"name":"ask","exec":["./ask.py"],"environment":"minimal","inputSchema":{"type":"object"}}`, "")
 	cases := filepath.Join(t.TempDir(), "x.test.yaml")
-	write(t, cases, "- name: asks\n  tool: ask\n  answers: { elicit: [{ key: name, content: { value: Ada } }] }\n  expect: { contains: [Ada, emitted] }\n")
+	write(t, cases, "- name: asks\n  tool: ask\n  args: { a: given }\n  answers: { elicit: [{ key: name, content: { value: Ada } }] }\n  expect: { contains: [Ada, given, emitted], progress: [{ progress: 1, message: half }] }\n")
 	if out, status := conch(t, nil, "test", "--cases", cases, path); status != 0 {
 		help, _ := conch(t, nil, "tool", "--help")
 		t.Errorf("status %d: %s\n%s", status, out, help)

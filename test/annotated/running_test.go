@@ -308,6 +308,9 @@ slow() { echo "$BASHPID" >>"$MARK.pid"; sleep 60; }
 		t.Errorf("the mark is %q", got)
 	}
 	s.says("a", `{}`, "a ran ")
+	if strings.Contains(s.Stderr(), "not served") {
+		t.Errorf("a hook is taken for a tool: %s", s.Stderr())
+	}
 	s.ends()
 }
 

@@ -98,7 +98,10 @@ func TestConchCallsListsAndTestsThem(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "hello.test.yaml"), "- name: a\n  tool: hello\n  args: { name: Ada }\n  expect: { text: \"Hello, Ada\" }\n")
 	write(t, dir+".test.yaml", "- name: b\n  tool: hello\n  args: { name: Bob, loud: true }\n  expect: { text: \"Hello, Bob!\" }\n")
-	if out, status := conch(t, nil, "test", dir); status != 0 || !strings.Contains(out, "2 passed, 0 failed") {
+	write(t, filepath.Join(dir, "other.sh"), one("other", "o"))
+	write(t, filepath.Join(dir, "prog.awk"), "#!/usr/bin/awk -f\n# @describe d\n{ print }\n")
+	write(t, filepath.Join(dir, "prog.test.yaml"), "- name: c\n  tool: prog\n  expect: { text: \"{}\" }\n")
+	if out, status := conch(t, nil, "test", dir); status != 0 || !strings.Contains(out, "3 passed, 0 failed") {
 		t.Errorf("test: status %d: %s", status, out)
 	}
 }

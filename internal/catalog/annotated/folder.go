@@ -28,12 +28,13 @@ type Folder struct {
 	mu     sync.Mutex
 	seen   []seenFile
 	read   *reading
+	named  []string // paths of files that tags name, as those of the last reading
 	merged merged
 }
 
 // A seenFile is a file as it was when it was read.
 type seenFile struct {
-	name string
+	name string // or the path, of one that tags name
 	stat unix.Stat_t
 }
 
@@ -86,9 +87,12 @@ func (f *Folder) Tools(list *catalog.Tools) (*catalog.Tools, error) {
 	return f.merged.with(list, r, func() ([]*catalog.Tool, []string) { return r.tools, r.problems }), nil
 }
 
-// Files are the folder and those that it has, by their paths.
+// Files are the folder, the files that it has and those that tags name, by their
+// paths.
 func (f *Folder) Files() (paths []string) {
-	paths = []string{f.path}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	paths = append([]string{f.path}, f.named...)
 	names, _ := f.list()
 	for _, name := range names {
 		paths = append(paths, filepath.Join(f.path, name))
@@ -120,10 +124,13 @@ func (f *Folder) now() (*reading, error) {
 		return nil, err
 	}
 	seen := f.look(names)
-	if f.read != nil && slices.EqualFunc(seen, f.seen, isSame) {
+	if f.read != nil && slices.EqualFunc(slices.Concat(seen, f.look(f.named)), f.seen, isSame) {
 		return f.read, nil
 	}
-	f.seen, f.read = seen, f.readAll(seen)
+	f.named = nil
+	f.read = f.readAll(seen)
+	// Which files tags name is known only once they have been read.
+	f.seen = slices.Concat(seen, f.look(f.named))
 	return f.read, nil
 }
 
@@ -131,7 +138,11 @@ func (f *Folder) now() (*reading, error) {
 func (f *Folder) look(names []string) (seen []seenFile) {
 	for _, name := range names {
 		s := seenFile{name: name}
-		if unix.Stat(filepath.Join(f.path, name), &s.stat) == nil && s.stat.Mode&unix.S_IFMT == unix.S_IFREG {
+		path := name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(f.path, name)
+		}
+		if unix.Stat(path, &s.stat) == nil && s.stat.Mode&unix.S_IFMT == unix.S_IFREG {
 			seen = append(seen, s)
 		}
 	}
@@ -208,8 +219,17 @@ func readBounded(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(in, maxScript))
 }
 
-func (f *Folder) readScript(path string, text []byte) ([]*catalog.Tool, []string, error) {
+// readTags reads the tags of a file, and notes which others they name.
+func (f *Folder) readTags(path string, text []byte) (*Script, error) {
 	s, err := Read(path, text)
+	if s != nil {
+		f.named = append(f.named, s.named()...)
+	}
+	return s, err
+}
+
+func (f *Folder) readScript(path string, text []byte) ([]*catalog.Tool, []string, error) {
+	s, err := f.readTags(path, text)
 	if err != nil {
 		return nil, nil, err
 	}

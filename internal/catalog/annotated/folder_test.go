@@ -86,12 +86,26 @@ func TestAFolderIsReadAgainWhenItHasChanged(t *testing.T) {
 	requireTools(t, f, "a", "b.sh:2:14: the choices have no end")
 	write(t, filepath.Join(dir, "b.sh"), "# @cmd\nc() { :; }\n")
 	requireTools(t, f, "a c")
+	if got, want := f.Files(), []string{dir, filepath.Join(dir, "a.sh"), filepath.Join(dir, "b.sh"), filepath.Join(dir, "data")}; !slices.Equal(got, want) {
+		t.Errorf("the files are %q, want %q", got, want)
+	}
+	// What tags name is a part of it, too.
+	write(t, filepath.Join(dir, "b.sh"), "# @meta dotenv\n# @cmd\n# @option --x! $FROM\n# @meta output-schema .out\nc() { :; }\n")
+	requireTools(t, f, "a", ".out")
+	write(t, filepath.Join(dir, ".out"), `{"type":"object"}`)
+	if tool := requireTools(t, f, "a c").Lookup("c"); !strings.Contains(string(tool.InputSchema), `"required"`) {
+		t.Errorf("nothing is required: %s", tool.InputSchema)
+	}
+	write(t, filepath.Join(dir, ".env"), "FROM=x\n")
+	if tool := requireTools(t, f, "a c").Lookup("c"); strings.Contains(string(tool.InputSchema), `"required"`) {
+		t.Errorf("what the file gives is required: %s", tool.InputSchema)
+	}
+	if got := f.Files(); !slices.Contains(got, filepath.Join(dir, ".env")) || !slices.Contains(got, filepath.Join(dir, ".out")) {
+		t.Errorf("the files are %q", got)
+	}
+	write(t, filepath.Join(dir, "b.sh"), "# @cmd\nc() { :; }\n")
 	if err := os.Remove(filepath.Join(dir, "a.sh")); err != nil {
 		t.Fatal(err)
-	}
-	requireTools(t, f, "c")
-	if got, want := f.Files(), []string{dir, filepath.Join(dir, "b.sh"), filepath.Join(dir, "data")}; !slices.Equal(got, want) {
-		t.Errorf("the files are %q, want %q", got, want)
 	}
 	// A program that can no longer be executed.
 	write(t, filepath.Join(dir, "p"), "#!/usr/bin/awk -f\n# @describe d\n")

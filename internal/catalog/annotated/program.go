@@ -15,7 +15,7 @@ import (
 
 // readProgram reads the tags of a program, which is one tool with the file's name.
 func (f *Folder) readProgram(path string, text, comments []byte, isExecutable bool) ([]*catalog.Tool, []string, error) {
-	s, err := Read(path, comments)
+	s, err := f.readTags(path, comments)
 	switch {
 	case err != nil:
 		return nil, nil, err

@@ -53,7 +53,8 @@ type Script struct {
 	merged  merged
 }
 
-// Read reads the tags of a script. A [tags.Faults] says what is wrong with them.
+// Read reads the tags of a script. A [tags.Faults] says what is wrong with them;
+// where the error is about a file that they name, the script is there all the same.
 func Read(path string, text []byte) (*Script, error) {
 	read, err := tags.Parse(path, text)
 	if err != nil {
@@ -66,7 +67,7 @@ func Read(path string, text []byte) (*Script, error) {
 	// Such a script has nothing that could be called: it is run as a whole.
 	s.apart = slices.ContainsFunc(read.Commands, func(c tags.Command) bool { return c.Function == "" })
 	if err := s.readDotenv(); err != nil {
-		return nil, err
+		return s, err
 	}
 	return s, s.readSchemas()
 }
@@ -116,6 +117,19 @@ func (s *Script) readSchemas() error {
 		s.schemas[c.Name] = schema
 	}
 	return nil
+}
+
+// named are the paths of the files that tags name, whether or not they are there.
+func (s *Script) named() (paths []string) {
+	if s.tags.Meta.Dotenv != "" {
+		paths = append(paths, s.beside(s.tags.Meta.Dotenv))
+	}
+	for _, c := range s.tags.Commands {
+		if c.Meta.OutputSchema != "" {
+			paths = append(paths, s.beside(c.Meta.OutputSchema))
+		}
+	}
+	return paths
 }
 
 // IsApart reports whether the script is sourced for each call, and not before.
