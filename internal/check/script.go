@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"github.com/conch-mcp/conch/internal/casefile"
 	"github.com/conch-mcp/conch/internal/check/smell"
 	"github.com/conch-mcp/conch/internal/tags"
@@ -53,22 +55,17 @@ func (c *checker) uncertain(s *script) {
 }
 
 // placed is a finding at a place in code.
-func (c *checker) placed(f Finding, pos, end interface{ Line() uint }) Finding {
-	f.Line, f.EndLine = int(pos.Line()), int(end.Line())
-	source := c.files[f.File]
-	column := func(p any) int {
-		at, ok := p.(interface{ Col() uint })
-		if !ok || source == nil {
-			return 0
+func (c *checker) placed(f Finding, pos, end syntax.Pos) Finding {
+	f.Line, f.Column = int(pos.Line()), int(pos.Col())
+	// What goes over several lines is told of by its beginning.
+	if end.Line() == pos.Line() {
+		f.EndLine, f.EndColumn = int(end.Line()), int(end.Col())
+	}
+	if source := c.files[f.File]; source != nil {
+		f.Column = source.column(f.Line, f.Column)
+		if f.EndLine > 0 {
+			f.EndColumn = source.column(f.EndLine, f.EndColumn)
 		}
-		return int(at.Col())
-	}
-	f.Column, f.EndColumn = column(pos), column(end)
-	if source != nil {
-		f.Column, f.EndColumn = source.column(f.Line, f.Column), source.column(f.EndLine, f.EndColumn)
-	}
-	if f.EndLine > f.Line {
-		f.EndLine, f.EndColumn = 0, 0
 	}
 	return f
 }

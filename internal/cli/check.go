@@ -94,6 +94,9 @@ func (f *checkFlags) check() error {
 	if !slices.Contains(render.Formats, f.format) {
 		return fmt.Errorf("--format is %q; it must be one of %s", f.format, strings.Join(render.Formats, ", "))
 	}
+	if _, err := exec.LookPath(f.bash); err != nil && f.bash != "bash" {
+		return fmt.Errorf("there is no %s to read scripts with (--bash)", f.bash)
+	}
 	for _, name := range f.disabled {
 		known := slices.ContainsFunc(check.Rules(), func(r check.Rule) bool { return r.ID == name })
 		if !known && !strings.HasPrefix(name, "SC") {

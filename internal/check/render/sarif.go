@@ -17,9 +17,22 @@ type (
 		Runs    []sarifRun `json:"runs"`
 	}
 	sarifRun struct {
-		Tool       sarifTool     `json:"tool"`
-		ColumnKind string        `json:"columnKind"`
-		Results    []sarifResult `json:"results"`
+		Tool        sarifTool         `json:"tool"`
+		Invocations []sarifInvocation `json:"invocations"`
+		ColumnKind  string            `json:"columnKind"`
+		Results     []sarifResult     `json:"results"`
+	}
+	sarifInvocation struct {
+		ExecutionSuccessful bool                `json:"executionSuccessful"`
+		Notifications       []sarifNotification `json:"toolExecutionNotifications,omitempty"`
+	}
+	sarifNotification struct {
+		Descriptor sarifDescriptor `json:"descriptor"`
+		Level      string          `json:"level"`
+		Message    sarifText       `json:"message"`
+	}
+	sarifDescriptor struct {
+		ID string `json:"id"`
 	}
 	sarifTool struct {
 		Driver sarifDriver `json:"driver"`
@@ -46,14 +59,14 @@ type (
 		RuleIndex int             `json:"ruleIndex"`
 		Level     string          `json:"level"`
 		Message   sarifText       `json:"message"`
-		Locations []sarifLocation `json:"locations,omitempty"`
+		Locations []sarifLocation `json:"locations"`
 	}
 	sarifLocation struct {
 		PhysicalLocation sarifPhysical `json:"physicalLocation"`
 	}
 	sarifPhysical struct {
 		ArtifactLocation sarifArtifact `json:"artifactLocation"`
-		Region           *sarifRegion  `json:"region,omitempty"`
+		Region           sarifRegion   `json:"region"`
 	}
 	sarifArtifact struct {
 		URI string `json:"uri"`
@@ -77,7 +90,13 @@ func asSARIF(out io.Writer, result check.Result, version string) error {
 		driver.Rules = append(driver.Rules, sarifRule{ID: r.ID, ShortDescription: sarifText{r.About}, DefaultConfiguration: sarifConfiguration{r.Severity.String()}})
 	}
 	results := []sarifResult{}
+	ran := sarifInvocation{ExecutionSuccessful: true}
 	for _, f := range result.Findings {
+		if f.File == "" {
+			// It is about the run. Some who read such logs refuse a result without a place.
+			ran.Notifications = append(ran.Notifications, sarifNotification{sarifDescriptor{f.Rule}, f.Severity.String(), sarifText{f.Message + "."}})
+			continue
+		}
 		if _, ok := index[f.Rule]; !ok {
 			index[f.Rule] = len(driver.Rules)
 			driver.Rules = append(driver.Rules, sarifRule{
@@ -88,7 +107,7 @@ func asSARIF(out io.Writer, result check.Result, version string) error {
 		results = append(results, sarifOf(f, index[f.Rule]))
 	}
 	return encode(out, sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{{
-		Tool: sarifTool{driver}, ColumnKind: "unicodeCodePoints", Results: results,
+		Tool: sarifTool{driver}, Invocations: []sarifInvocation{ran}, ColumnKind: "unicodeCodePoints", Results: results,
 	}}})
 }
 
@@ -97,22 +116,18 @@ func sarifOf(f check.Finding, rule int) sarifResult {
 	if f.Safer != "" {
 		message += "\nInstead: " + f.Safer
 	}
-	r := sarifResult{RuleID: f.Rule, RuleIndex: rule, Level: f.Severity.String(), Message: sarifText{message}}
-	if f.File == "" {
-		return r
+	// What is about a file as a whole stands in its first line, where viewers show it.
+	region := sarifRegion{StartLine: max(f.Line, 1), StartColumn: f.Column, EndLine: f.EndLine}
+	if f.Column > 0 {
+		region.EndColumn = f.EndColumn
 	}
-	at := sarifPhysical{ArtifactLocation: sarifArtifact{uri(f.File)}}
-	if f.Line > 0 {
-		at.Region = &sarifRegion{StartLine: f.Line, StartColumn: f.Column, EndLine: f.EndLine}
-		if f.Column > 0 {
-			at.Region.EndColumn = f.EndColumn
-		}
-		if f.Source != "" {
-			at.Region.Snippet = &sarifText{strings.ToValidUTF8(f.Source, "\uFFFD")}
-		}
+	if f.Source != "" {
+		region.Snippet = &sarifText{strings.ToValidUTF8(f.Source, "\uFFFD")}
 	}
-	r.Locations = []sarifLocation{{at}}
-	return r
+	return sarifResult{
+		RuleID: f.Rule, RuleIndex: rule, Level: f.Severity.String(), Message: sarifText{message},
+		Locations: []sarifLocation{{sarifPhysical{sarifArtifact{uri(f.File)}, region}}},
+	}
 }
 
 // uri is a path as a URI: relative where the path is, so that a viewer finds the

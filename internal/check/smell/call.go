@@ -401,8 +401,14 @@ func (s *scope) set(argv []text, _ value) value {
 // where it is not there.
 var member = regexp.MustCompile(`^\s*\.(?:([A-Za-z_][A-Za-z0-9_]*)|\["([^"\\]+)"\]|"([^"\\]+)")(\[\])?\s*(?://\s*(?:empty|null|"[A-Za-z0-9_./ ]*"|'[^']*'|-?[0-9.]+|true|false))?\s*$`)
 
+// number is a jq filter whose results are numbers, or single words.
+var number = regexp.MustCompile(`\|\s*(?:tonumber|length|floor|ceil|round|type|not)\s*$`)
+
 // extracted is what a filter makes of the arguments of tools.
 func extracted(filter string, document value, tools []*Tool) value {
+	if number.MatchString(filter) {
+		return value{}
+	}
 	m := member.FindStringSubmatch(filter)
 	if m == nil {
 		return tainted(Anything, document.origin)

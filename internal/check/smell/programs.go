@@ -74,12 +74,13 @@ func (s *scope) programs(name string, argv []text, st *syntax.Stmt, stdin value)
 	if !ok {
 		return
 	}
-	found := false
-	for _, t := range p.texts(argv[1:]) {
-		found = true
+	texts, words := p.texts(argv[1:])
+	for _, t := range texts {
 		s.programText(p, t)
 	}
-	if p.stdin && !found && stdin.tainted && hasCode(stdin) {
+	// With a file for the program, standard input is data.
+	hasFile := words > 0 && p.language != "SQL"
+	if p.stdin && len(texts) == 0 && !hasFile && stdin.tainted && hasCode(stdin) {
 		s.tell(ProgramText, p.gravity, st, "what "+stdin.origin+" holds becomes part of a program in "+p.language+", on standard input", s.saferProgram(p, stdin.origin))
 	}
 }
@@ -117,14 +118,15 @@ func (s *scope) doubled(t text) bool {
 	return ok
 }
 
-// texts are the words that hold the program.
-func (p program) texts(argv []text) (texts []text) {
-	words := 0
+// texts are the words that hold the program, and words is how many others there
+// are that are no options.
+func (p program) texts(argv []text) (texts []text, words int) {
 	rest := false
 	for i := 0; i < len(argv); i++ {
 		t := argv[i]
 		option := t.prefix
 		switch {
+		case option == "-" && t.static && !p.first:
 		case rest || !strings.HasPrefix(option, "-") || option == "-":
 			words++
 			if p.first && words == 1 && len(texts) == 0 || p.second && words >= 2 {
@@ -146,7 +148,7 @@ func (p program) texts(argv []text) (texts []text) {
 			}
 		}
 	}
-	return texts
+	return texts, words
 }
 
 // joined reports whether an option has the program behind an equals sign.

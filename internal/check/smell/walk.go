@@ -46,7 +46,18 @@ func (s *scope) redirect(r *syntax.Redirect) (in value, ok bool) {
 		s.tell(Path, Minor, r.Word, t.first.whose(s.source(r.Word))+" chooses any file that this server may open, and nothing limits it",
 			`give the argument a "pattern" in its schema, or take the path from mcp_require_path, which keeps it below the roots`)
 	}
+	if p, ok := onlyPart(r.Word).(*syntax.ProcSubst); ok && r.Op == syntax.RdrIn {
+		return s.inner().statements(p.Stmts, value{}), true
+	}
 	return value{}, r.Op == syntax.RdrIn
+}
+
+// onlyPart is the part that a word consists of, nil for several.
+func onlyPart(w *syntax.Word) syntax.WordPart {
+	if w == nil || len(w.Parts) != 1 {
+		return nil
+	}
+	return w.Parts[0]
 }
 
 // isOutput reports whether standard output goes elsewhere.
@@ -227,6 +238,7 @@ func (s *scope) setAlias(name string, t text) {
 
 // array walks the elements of an array.
 func (s *scope) array(name string, a *syntax.ArrayExpr, appended bool) (v value) {
+	afterOption := false
 	for i, element := range a.Elems {
 		s.subscript(name, element.Index)
 		if element.Value != nil {
@@ -235,9 +247,11 @@ func (s *scope) array(name string, a *syntax.ArrayExpr, appended bool) (v value)
 			if i == 0 && !appended {
 				s.assign(name+"[0]", t.first)
 			}
-			if t.prefix != "" || !t.first.tainted {
+			// What stands behind an option is its value.
+			if t.prefix != "" || !t.first.tainted || afterOption {
 				t.shape.Dash = false
 			}
+			afterOption = t.static && strings.HasPrefix(t.prefix, "-")
 			v = v.or(t.value)
 		}
 	}
@@ -263,6 +277,7 @@ func (s *scope) firstOf(t text) value {
 // declaration walks declare, local, export and their like.
 func (s *scope) declaration(c *syntax.DeclClause) {
 	local, integer, associative := c.Variant.Value == "local" || c.Variant.Value == "declare" || c.Variant.Value == "typeset", false, false
+	shows := false // functions or values, and declares nothing
 	for _, a := range c.Args {
 		if a.Name == nil && a.Value != nil {
 			t := s.word(a.Value)
@@ -271,6 +286,10 @@ func (s *scope) declaration(c *syntax.DeclClause) {
 				local = local && !strings.Contains(options, "g")
 				integer = integer || strings.HasPrefix(options, "-") && strings.Contains(options, "i")
 				associative = associative || strings.Contains(options, "A")
+				shows = shows || strings.ContainsAny(options, "fFp")
+				continue
+			}
+			if shows {
 				continue
 			}
 			s.chosenName(a.Value, t, c.Variant.Value)
