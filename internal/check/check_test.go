@@ -62,6 +62,7 @@ var examples = []struct {
 	{"a file that is sourced, unknown", files{"server.sh": "source \"$LIB\"\n"}, []string{"server.sh:1 dynamic", "tools.json:1 no-function"}},
 	{"a file that is sourced, not there", files{"server.sh": "source ./none.sh\ntool_t() { :; }\n"}, []string{"server.sh:1 dynamic"}},
 	{"functions of eval's", files{"server.sh": "eval \"tool_t() { :; }\"\n"}, []string{"server.sh:1 dynamic", "tools.json:1 no-function"}},
+	{"a file that is sourced, with a fault", files{"server.sh": "source ./lib.sh\ntool_t() { :; }\n", "lib.sh": "f() {\n  if true; then\n}\n"}, []string{"lib.sh:3 syntax"}},
 	{"what is smelled in a file that is sourced", files{"server.sh": "source ./lib.sh\n", "lib.sh": "tool_t() { eval \"$arg_text\"; }\n"}, []string{"lib.sh:1 eval"}},
 	{"test cases with a fault", files{"server.test.yaml": "- name: a\n  tool: t\n  expekt: {}\n"}, []string{"server.test.yaml:3 test-cases"}},
 	{"test cases", files{"server.test.yaml": "- name: a\n  tool: t\n  expect: {text: a}\n"}, nil},

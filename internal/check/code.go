@@ -15,6 +15,7 @@ import (
 // code is what a script says as Bash, with the files that it sources.
 type code struct {
 	files     []smell.File
+	sources   []*file // the same, with those that could not be read
 	functions map[string]place
 	variables map[string]string // what top-level code assigns, where that can be known
 	dir       string            // where top-level code goes; "" where it was started
@@ -102,6 +103,7 @@ func (r *codeReader) read(f *file, depth int) {
 		return
 	}
 	r.visited[f.name] = true
+	r.code.sources = append(r.code.sources, f)
 	if len(f.text) > mostCode || nesting(f.text) > mostNested {
 		r.code.broken = &syntax.ParseError{Filename: f.name, Pos: syntax.NewPos(0, 1, 1), Text: "the code is too long, or nested too deep"}
 		return

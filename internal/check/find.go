@@ -19,6 +19,8 @@ type script struct {
 	tagged bool
 	listed bool // there is a list of tools, or ought to be
 	code   *code
+	// unreadable says that Bash cannot read it.
+	unreadable bool
 }
 
 // tag is a line that begins a tag, in a comment of any language.

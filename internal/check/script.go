@@ -15,22 +15,15 @@ import (
 
 // script checks one script, and all that belongs to it.
 func (c *checker) script(s *script) {
-	c.directives(s.file)
 	var described *tags.Script
 	if s.tagged {
 		described = c.tags(s)
 	}
 	var tools []smell.Tool
 	if s.isBash {
-		if s.code == nil {
-			s.code = c.readCode(s.file)
-		}
-		if c.syntax(s) && s.code.broken != nil {
-			f := c.broken(ruleUnread, s)
-			f.Message = "Bash reads this and conch check does not, so that functions are not known and arguments not followed: " + f.Message
-			c.tell(f)
-		}
-		c.executable(s)
+		c.bash(s)
+	} else {
+		c.directives(s.file)
 	}
 	if s.listed {
 		tools = c.lists(s, described)
@@ -40,10 +33,38 @@ func (c *checker) script(s *script) {
 		c.uncertain(s)
 		c.smells(s, tools)
 	}
-	if s.isBash {
+	// It comes last, so as not to repeat what is told already.
+	if s.isBash && !s.unreadable {
 		c.shellcheck(s)
 	}
 	c.cases(s)
+}
+
+// bash has Bash read a script and what it sources.
+func (c *checker) bash(s *script) {
+	if s.code == nil {
+		s.code = c.readCode(s.file)
+	}
+	for _, f := range s.code.sources {
+		s.unreadable = !c.readable(f, s.code.broken) && f == s.file || s.unreadable
+	}
+	c.executable(s)
+}
+
+// readable checks one file of a script's code. broken is what keeps the code from
+// being looked at, in this file or another.
+func (c *checker) readable(f *file, broken *syntax.ParseError) (good bool) {
+	if broken != nil && broken.Filename != f.name {
+		broken = nil
+	}
+	c.directives(f)
+	good = c.syntax(f, broken)
+	if good && broken != nil {
+		found := c.broken(ruleUnread, broken)
+		found.Message = "Bash reads this and conch check does not, so that functions are not known and arguments not followed: " + found.Message
+		c.tell(found)
+	}
+	return good
 }
 
 // uncertain tells what cannot be known of a script.

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"github.com/conch-mcp/conch/internal/check/smell"
 )
 
@@ -20,44 +22,42 @@ import (
 const longest = 2 * time.Minute
 
 // syntax has Bash read a script, which runs nothing of it.
-func (c *checker) syntax(s *script) (good bool) {
-	if at := bytes.Index(s.text, []byte("\r\n")); at >= 0 {
-		f := s.at(ruleCRLF, at, 0)
-		f.Column = 0
-		f.Message = "lines end in a carriage return and a newline, as on Windows; Bash takes the carriage return for part of each line"
-		f.Safer = "sed -i 's/\\r$//' " + s.name
-		c.tell(f)
+func (c *checker) syntax(f *file, broken *syntax.ParseError) (good bool) {
+	if at := bytes.Index(f.text, []byte("\r\n")); at >= 0 {
+		found := f.at(ruleCRLF, at, 0)
+		found.Column = 0
+		found.Message = "lines end in a carriage return and a newline, as on Windows; Bash takes the carriage return for part of each line"
+		found.Safer = "sed -i 's/\\r$//' " + f.name
+		c.tell(found)
 		return false
 	}
 	if c.options.Bash == "" {
-		return c.parsed(s)
+		return c.parsed(broken)
 	}
 	// A file named in BASH_ENV would be run.
-	out, err := c.output(c.options.Bash, []string{"--norc", "--noprofile", "-n", "--", s.name}, "BASH_ENV=", "LC_ALL=C")
+	out, err := c.output(c.options.Bash, []string{"--norc", "--noprofile", "-n", "--", f.name}, "BASH_ENV=", "LC_ALL=C")
 	var exit *exec.ExitError
 	switch {
 	case err == nil && len(out.stderr) == 0:
 		return true
 	case err != nil && !errors.As(err, &exit):
-		c.tell(Finding{Rule: ruleUnread, File: s.name, Message: "bash -n could not be run: " + err.Error()})
-		return c.parsed(s)
+		c.tell(Finding{Rule: ruleUnread, File: f.name, Message: "bash -n could not be run: " + err.Error()})
+		return c.parsed(broken)
 	}
-	return !c.bashSays(s, string(out.stderr))
+	return !c.bashSays(f, broken, string(out.stderr))
 }
 
 // parsed tells what keeps the code from being looked at, where Bash itself has not
 // been asked.
-func (c *checker) parsed(s *script) bool {
-	broken := s.code.broken
+func (c *checker) parsed(broken *syntax.ParseError) bool {
 	if broken == nil {
 		return true
 	}
-	c.tell(c.broken(ruleSyntax, s))
+	c.tell(c.broken(ruleSyntax, broken))
 	return false
 }
 
-func (c *checker) broken(rule string, s *script) Finding {
-	broken := s.code.broken
+func (c *checker) broken(rule string, broken *syntax.ParseError) Finding {
 	f := Finding{Rule: rule, File: broken.Filename, Line: int(broken.Pos.Line()), Column: int(broken.Pos.Col()), Message: broken.Text}
 	if source := c.files[broken.Filename]; source != nil {
 		f.Column = source.column(f.Line, f.Column)
@@ -69,7 +69,7 @@ func (c *checker) broken(rule string, s *script) Finding {
 var said = regexp.MustCompile(`^.*: line (\d+): (.*)$`)
 
 // bashSays tells of what Bash has against a script.
-func (c *checker) bashSays(s *script, stderr string) (told bool) {
+func (c *checker) bashSays(f *file, broken *syntax.ParseError, stderr string) (told bool) {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	for _, line := range lines {
 		m := said.FindStringSubmatch(line)
@@ -85,11 +85,11 @@ func (c *checker) bashSays(s *script, stderr string) (told bool) {
 		if strings.HasPrefix(message, "warning: ") {
 			message, severity = strings.TrimPrefix(message, "warning: "), Warning
 		}
-		f := Finding{Rule: ruleSyntax, Severity: severity, File: s.name, Line: min(number, len(s.lines)), Message: strings.TrimPrefix(message, "syntax error: ")}
-		if broken := s.code.broken; broken != nil && broken.Filename == s.name {
-			f.Safer = fmt.Sprintf("look at line %d: %s", broken.Pos.Line(), broken.Text)
+		found := Finding{Rule: ruleSyntax, Severity: severity, File: f.name, Line: min(number, len(f.lines)), Message: strings.TrimPrefix(message, "syntax error: ")}
+		if broken != nil {
+			found.Safer = fmt.Sprintf("look at line %d: %s", broken.Pos.Line(), broken.Text)
 		}
-		c.tell(f)
+		c.tell(found)
 		told = told || severity == Error
 	}
 	return told

@@ -1,6 +1,7 @@
 package smell
 
 import (
+	"fmt"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -88,7 +89,7 @@ func (s *scope) evaluated(node syntax.Node, v value) {
 	} else {
 		variable = "$" + variable
 	}
-	s.tell(Arithmetic, Grave, node, sprintf(evaluates, v.whose(name)), sprintf(safeCount, variable))
+	s.tell(Arithmetic, Grave, node, fmt.Sprintf(evaluates, v.whose(name)), fmt.Sprintf(safeCount, variable))
 }
 
 // subscript walks the index of an array. That of an associative one is a text.

@@ -2,6 +2,7 @@ package smell
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -197,7 +198,7 @@ func (f *finder) seen(fn *function, name string, visited map[*function]bool) val
 		return v
 	}
 	visited[fn] = true
-	for caller := range fn.callers {
+	for _, caller := range fn.callers {
 		if local, ok := caller.locals[name]; ok {
 			v = v.or(local)
 		} else {
@@ -255,8 +256,8 @@ func (s *scope) parameters() (v value) {
 
 // called notes what a function is called with.
 func (f *finder) called(fn *function, by *scope, args []text) {
-	if !fn.callers[by.function] {
-		fn.callers[by.function] = true
+	if !slices.Contains(fn.callers, by.function) {
+		fn.callers = append(fn.callers, by.function)
 		f.changed = true
 	}
 	if by.function.name != "" || len(by.function.asTool) > 0 {

@@ -136,7 +136,7 @@ type function struct {
 	rest    value   // what is behind those
 	locals  map[string]value
 	prints  value
-	callers map[*function]bool
+	callers []*function    // in the order in which they were found
 	reached map[*Tool]bool // the tools that call it
 	limits  map[int]Shape  // what it has tested its parameters for; 0 is all of them
 }
@@ -164,7 +164,7 @@ func newFinder(files []File, tools []Tool) *finder {
 
 func newFunction(name string, file File, body []*syntax.Stmt) *function {
 	return &function{
-		name: name, file: file, body: body, locals: map[string]value{}, callers: map[*function]bool{},
+		name: name, file: file, body: body, locals: map[string]value{},
 		reached: map[*Tool]bool{}, limits: map[int]Shape{},
 	}
 }

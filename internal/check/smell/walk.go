@@ -1,13 +1,10 @@
 package smell
 
 import (
-	"fmt"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
-
-var sprintf = fmt.Sprintf
 
 // statements walks statements, and returns what of a caller's they print.
 func (s *scope) statements(list []*syntax.Stmt, stdin value) (printed value) {
