@@ -156,7 +156,9 @@ There is no command line: of the variables argc__args and argc__cmd_arg_index a
 script has none, while argc__fn and argc__positionals are as argc has them. A function
 that is run by the shell that has sourced the script runs after the script, and not
 where it has its eval. _argc_after runs also after a function that failed without
-errexit, whose status counts. null for a <JSON> is the text null.
+errexit, whose status counts. null for a <JSON> is the text null. A script that runs
+main "$@" itself is run as a whole. The file of dotenv stands beside the script; it is
+read and not run, and what is in the environment already stays as it is.
 
 What looks like a tag in a string or a here-document is none here. Digits may be in
 the name of a VARIABLE, @meta require-tools may be there several times, and in quotes

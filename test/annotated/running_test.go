@@ -180,11 +180,13 @@ func TestAScriptWithMainIsOneToolWithTheFilesName(t *testing.T) {
 		"say-hello.sh": "# @describe Say hello\n# @option --name!\nmain() { echo \"Hello, $argc_name\" >>\"$LLM_OUTPUT\"; }\neval \"$(argc --argc-eval \"$0\" \"$@\")\"\necho behind\n",
 		"plain.sh":     "# @describe No eval at its end\nmain() { echo plain; }\n",
 		"whole.sh":     "# @describe No main\n# @arg word!\n# @env NEEDED!\necho \"$1 $argc_word\"\n",
+		"itself.sh":    "# @describe It runs itself\n# @arg word!\nmain() { echo \"once $1 $argc_word\"; }\nif [[ ${BASH_SOURCE[0]} == \"$0\" ]]; then main \"$@\"; fi\n",
 		"none.sh":      "# no tags\nmain() { :; }\n",
 		"README.md":    "# @describe This is no script\n",
 	})
 	s := serve(t, dir)
-	s.names("plain", "say_hello", "whole")
+	s.names("itself", "plain", "say_hello", "whole")
+	s.says("itself", `{"word":"x"}`, "once x x")
 	s.says("say_hello", `{"name":"Ada"}`, "Hello, Ada\nbehind")
 	s.says("plain", `{}`, "plain")
 	s.fails("whole", `{"word":"x"}`, "the environment variable NEEDED is not set")
@@ -192,6 +194,10 @@ func TestAScriptWithMainIsOneToolWithTheFilesName(t *testing.T) {
 	s = serveWith(t, []string{"NEEDED=1"}, filepath.Join(dir, "whole.sh"))
 	s.names("whole")
 	s.says("whole", `{"word":"x"}`, "x x")
+	s.ends()
+	s = serve(t, filepath.Join(dir, "itself.sh"))
+	s.names("itself")
+	s.says("itself", `{"word":"x"}`, "once x x")
 	s.ends()
 	s = serve(t, filepath.Join(dir, "say-hello.sh"))
 	s.names("say_hello")

@@ -359,6 +359,14 @@ func TestAScriptThatIsSourcedForEachCall(t *testing.T) {
 	if err != nil || v.Function != "" || v.File == "" || !slices.Equal(v.Words, []string{"a"}) {
 		t.Errorf("it runs %+v: %v", v, err)
 	}
+	for text, apart := range map[string]bool{
+		"main \"$@\"\n": true, "main $@": true, "[[ ${BASH_SOURCE[0]} != \"$0\" ]] || main \"$@\"\n": true, "if ((1)); then\n  main \"${@}\"\nfi\n": true,
+		"# main \"$@\"\n": false, "domain \"$@\"\n": false, "main\n": false, "eval \"$(argc --argc-eval \"$0\" \"$@\")\"\n": false, "echo main\n": false,
+	} {
+		if got := readScript(t, "# @describe d\nmain() { :; }\n"+text, in(nil)).IsApart(); got != apart {
+			t.Errorf("%q is run as a whole: %v", text, got)
+		}
+	}
 	s := readScript(t, "# @describe d\nmain() { :; }\n_argc_before() { :; }\n_argc_after() { :; }\n", in(nil))
 	if s.IsApart() {
 		t.Error("a script with main is sourced for each call")

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -41,6 +42,9 @@ func Is(text []byte, hasList bool) bool {
 	return tags.Mentions(text, keywords...)
 }
 
+// runsMain finds where a script runs its function main itself, as in main "$@".
+var runsMain = regexp.MustCompile(`(?m)^(?:[^#\n]*[\s;&|])?main +"?\$(?:@|\{@|\*)`)
+
 // A Script is one that says in tags what its tools are.
 type Script struct {
 	tags   *tags.Script
@@ -63,6 +67,10 @@ func Read(path string, text []byte) (*Script, error) {
 	s := &Script{tags: read}
 	if s.path, err = filepath.Abs(path); err != nil {
 		return nil, fmt.Errorf("find %s: %w", path, err)
+	}
+	if len(read.Commands) == 1 && read.Commands[0].Function == "main" && runsMain.Match(text) {
+		// To call it as well would run it twice.
+		read.Commands[0].Function = ""
 	}
 	// Such a script has nothing that could be called: it is run as a whole.
 	s.apart = slices.ContainsFunc(read.Commands, func(c tags.Command) bool { return c.Function == "" })
