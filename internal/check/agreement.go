@@ -3,8 +3,11 @@ package check
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,6 +16,7 @@ import (
 
 	"github.com/conch-mcp/conch/internal/catalog"
 	"github.com/conch-mcp/conch/internal/catalog/bashsdk"
+	"github.com/conch-mcp/conch/internal/catalog/program"
 	"github.com/conch-mcp/conch/internal/check/smell"
 	"github.com/conch-mcp/conch/internal/tags"
 )
@@ -30,10 +34,13 @@ func (c *checker) lists(s *script, described *tags.Script) []smell.Tool {
 			path = beside(s.name, "tools.json")
 		}
 	}
-	tools := c.toolsList(s, path, described)
-	c.config(s)
-	tools = append(tools, c.resources(s)...)
-	return append(tools, c.prompts(s)...)
+	return append(c.toolsList(s, path, described), c.others(s, described != nil)...)
+}
+
+// others checks the files beside a script that are no list of tools.
+func (c *checker) others(s *script, described bool) []smell.Tool {
+	c.config(s, described)
+	return append(c.resources(s), c.prompts(s)...)
 }
 
 // toolsList checks the list of tools.
@@ -67,6 +74,29 @@ func (c *checker) toolsList(s *script, path string, described *tags.Script) []sm
 		}
 	}
 	return l.smelling()
+}
+
+// sharedList checks the list of a folder, which is nobody's own: its entries are of
+// programs, or of what any of the folder's scripts describes.
+func (c *checker) sharedList(s *script, described *tags.Script) {
+	path := beside(s.name, "tools.json")
+	root, ok := c.list(s, path, "the tools list")
+	if !ok {
+		return
+	}
+	list, err := bashsdk.NewToolsFile(path, false).Read()
+	if err != nil {
+		c.unusable(root, err)
+		return
+	}
+	entries := elementsOf(root, "tools")
+	c.entryProblems(list.Problems, map[string][]node{"tools": entries})
+	l := &toolList{checker: c, script: s, list: list, described: described, shared: true, byName: map[string]node{}, count: map[string]int{}}
+	for _, entry := range entries {
+		if entry.isObject() {
+			l.add(entry)
+		}
+	}
 }
 
 // list reads a list, or tells why it cannot be.
@@ -143,6 +173,7 @@ type toolList struct {
 	script    *script
 	list      *catalog.Tools
 	described *tags.Script
+	shared    bool // with other scripts of a folder
 	byName    map[string]node
 	count     map[string]int
 }
@@ -166,7 +197,11 @@ func (l *toolList) add(entry node) {
 	}
 	l.byName[name] = entry
 	l.entry(entry, name)
-	l.function(name, member)
+	if program, ok := entry.member("exec"); ok {
+		l.program(name, program)
+	} else if !l.shared {
+		l.function(name, member)
+	}
 	l.output(entry, name)
 	if command, ok := l.command(name); ok {
 		l.compare(entry, name, command)
@@ -203,6 +238,22 @@ func (l *toolList) function(name string, at node) {
 	l.tell(f)
 }
 
+// program tells of one that is not there.
+func (l *toolList) program(name string, exec node) {
+	words := exec.elements()
+	if len(words) == 0 {
+		return // which the list's reading tells
+	}
+	found := program.Below(filepath.Dir(exec.file.name), []string{words[0].textOf()})
+	if _, err := osexec.LookPath(found[0]); err == nil {
+		return
+	}
+	f := words[0].at(ruleMissingProgram)
+	f.Message = fmt.Sprintf("%s needs %s, which is not there or not executable", name, found[0])
+	f.Safer = "install it, or name it with its path from the list's folder"
+	l.tell(f)
+}
+
 // nearFunction is a hint at a function that is probably meant.
 func (l *toolList) nearFunction(name string) string {
 	var others []string
@@ -227,15 +278,12 @@ func (l *toolList) command(name string) (command tags.Command, ok bool) {
 		return command, false
 	}
 	for _, c := range l.described.Commands {
-		if toolOf(c) == name {
+		if c.Name == name {
 			return c, true
 		}
 	}
 	return command, false
 }
-
-// toolOf is what the tool is called that a command's function belongs to.
-func toolOf(c tags.Command) string { return strings.TrimPrefix(c.Name, "tool_") }
 
 // functions tells of functions without an entry.
 func (l *toolList) functions() {
@@ -349,7 +397,9 @@ func shapes(inputSchema json.RawMessage) (arguments map[string]smell.Shape, open
 }
 
 // config checks the server's description.
-func (c *checker) config(s *script) {
+//
+// Where tags say what it would, it need not be there.
+func (c *checker) config(s *script, optional bool) {
 	path, named := c.options.Config, c.options.Config != ""
 	if !named {
 		if path, named = c.listPath(s, "MCP_CONFIG_FILE"); !named {
@@ -361,6 +411,9 @@ func (c *checker) config(s *script) {
 	}
 	c.checked[path] = true
 	f, err := c.read(path)
+	if _, missing := os.Stat(path); optional && !named && errors.Is(missing, fs.ErrNotExist) {
+		return
+	}
 	if err != nil {
 		c.tell(Finding{Rule: ruleConfig, File: s.name, Message: fmt.Sprintf("the server's description cannot be read: %s: %v; clients cannot begin", path, err), Safer: missingList("the server's description")})
 		return
@@ -372,7 +425,7 @@ func (c *checker) config(s *script) {
 		c.tell(found)
 		return
 	}
-	c.misspelled(root, []string{"serverInfo", "instructions", "supportedVersions", "protocolVersion", "capabilities", "ttlMs", "cacheScope"}, "a description")
+	c.misspelled(root, []string{"serverInfo", "instructions", "supportedVersions", "protocolVersion", "capabilities", "ttlMs", "cacheScope", "environment"}, "a description")
 	config, err := bashsdk.NewConfigFile(path, c.options.Revisions, false).Read()
 	if err != nil {
 		found := root.at(ruleConfig)

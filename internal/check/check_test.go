@@ -164,6 +164,12 @@ var examples = []struct {
 	{"an outputSchema in no file", files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Go\n# @meta output-schema out.json\ngo() { :; }\n"}, []string{"server.sh:2 no-file"}},
 	{"a list and tags that differ", files{"server.sh": "# @cmd Other\n# @option --text What\ntool_t() { :; }\n"}, []string{"tools.json:1 list-and-tags"}},
 	{"a list and tags that agree", files{"server.sh": "# @cmd Tell.\n# @option --text What\ntool_t() { :; }\n"}, nil},
+	{"a list and tags that differ, of a function with a name of its own", files{"server.sh": "# @cmd Other\n# @option --text What\nt() { :; }\n"}, []string{"tools.json:1 list-and-tags"}},
+	{"tags and a description of the server", files{"tools.json": "", "config.json": "{", "server.sh": "# @cmd Go\ngo() { :; }\n"}, []string{"config.json:1 config"}},
+	{"a program that is there", files{"server.sh": ":\n", "tools.json": entry(`"inputSchema":{"type":"object"},"exec":["sh","-c","date"],"environment":"minimal"`)}, nil},
+	{"a program that is not there", files{"server.sh": ":\n", "tools.json": entry(`"inputSchema":{"type":"object"},"exec":["./gone"]`)}, []string{"tools.json:2 missing-program"}},
+	{"a program that is none", files{"server.sh": ":\n", "tools.json": entry(`"inputSchema":{"type":"object"},"exec":"sh"`)}, []string{"tools.json:1 list-entry"}},
+	{"both kinds of arguments", files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Go\n# @option --x What\ntool_go() { eval \"$arg_x\"; eval \"$argc_x\"; }\n"}, []string{"server.sh:3 eval", "server.sh:3 eval"}},
 	{"a list and tags, each with a tool", files{"server.sh": "# @cmd Tell.\n# @option --a What\ntool_u() { :; }\ntool_t() { :; }\n"}, nil},
 }
 

@@ -18,6 +18,8 @@ type script struct {
 	isBash bool // and not of another language, whose code is not looked at
 	tagged bool
 	listed bool // there is a list of tools, or ought to be
+	shares bool // there is a list of the folder's
+	alone  bool // it is a server by itself
 	code   *code
 	// unreadable says that Bash cannot read it.
 	unreadable bool
@@ -47,6 +49,7 @@ func (c *checker) find(target string) ([]*script, error) {
 		return nil, fmt.Errorf("%s is neither a Bash script nor one with tags; name a script, or a folder of scripts", target)
 	}
 	s.listed = s.isBash && (!s.tagged || c.hasList(s))
+	s.alone = s.isBash
 	return []*script{s}, nil
 }
 
@@ -71,7 +74,7 @@ func (c *checker) hasList(s *script) bool {
 		return true
 	}
 	_, err := os.Stat(beside(s.name, "tools.json"))
-	return err == nil && toolFunction.Match(s.text)
+	return err == nil
 }
 
 // below finds the scripts in a folder and those in it. Folders that are hidden, or
@@ -125,6 +128,7 @@ func (c *checker) candidate(path string) *script {
 	s.tagged = hasTags(f) && (s.isBash || hasShebang)
 	_, err = os.Stat(beside(path, "tools.json"))
 	s.listed = s.isBash && err == nil && toolFunction.Match(text)
+	s.shares = s.tagged && err == nil && !s.listed
 	if !s.tagged && !s.listed {
 		return nil
 	}

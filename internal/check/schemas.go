@@ -24,7 +24,7 @@ var (
 )
 
 // entryMembers are those of a tool's entry.
-var entryMembers = strings.Fields(`name title description inputSchema outputSchema annotations icons execution _meta timeout maxTimeout requires scopes`)
+var entryMembers = strings.Fields(`name title description inputSchema outputSchema annotations icons execution _meta timeout maxTimeout requires scopes exec environment`)
 
 // misnamed are members that others have for one of those, or for a keyword.
 var misnamed = map[string]string{

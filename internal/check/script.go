@@ -28,6 +28,12 @@ func (c *checker) script(s *script) {
 	if s.listed {
 		tools = c.lists(s, described)
 	}
+	if s.alone && !s.listed {
+		tools = c.others(s, true)
+	}
+	if s.shares {
+		c.sharedList(s, described)
+	}
 	tools = append(tools, taggedTools(described, s.listed)...)
 	if s.isBash && s.code.broken == nil {
 		c.uncertain(s)

@@ -228,6 +228,9 @@ func taggedTools(described *tags.Script, listed bool) (tools []smell.Tool) {
 			t.Positional = positional(command, byProperty)
 		}
 		tools = append(tools, t)
+		if strings.HasPrefix(command.Function, "tool_") && t.Positional == nil {
+			tools = append(tools, smell.Tool{Function: t.Function, Prefix: "arg_", Arguments: byProperty, Open: open, Document: 1})
+		}
 	}
 	return tools
 }

@@ -15,6 +15,9 @@ type Invocation struct {
 	// Function is called with Words; "" where sourcing File is all there is to do.
 	Function string
 	Words    []string
+	// HasJSON says that it is a function as those of a list are, too: its only word
+	// is the arguments as JSON, and they are in variables arg_ and their names.
+	HasJSON bool
 	// Late are the words that computed variables give.
 	Late []Late
 	// Before and After are functions to call around it, "" for none. Neither gets

@@ -63,6 +63,10 @@ func (j Job) encode() (*encoding, error) {
 		e.scalar("_conch_function", j.Function)
 	} else {
 		e.scalar("_conch_called", j.Function)
+		if j.Invocation.HasJSON {
+			e.texts("_conch_words", []string{arguments})
+			e.scalar("_conch_errexit", "")
+		}
 		if err := e.invocation(j.Invocation); err != nil {
 			return nil, err
 		}
@@ -82,7 +86,7 @@ func (j Job) encode() (*encoding, error) {
 	e.trace(j.Trace)
 	e.roots(j.Roots)
 	for _, m := range members {
-		if j.Invocation != nil || !isIdentifierPart(m.name) {
+		if j.Invocation != nil && !j.Invocation.HasJSON || !isIdentifierPart(m.name) {
 			continue
 		}
 		if err := e.argument(m); err != nil {

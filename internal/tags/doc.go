@@ -34,7 +34,10 @@ a line, as name(), name () or function name; its brace may stand in the next lin
 # Commands
 
 A command is a tool. Its name is that of its function, without underscores at the
-end, and with underscores for everything that is neither a letter nor a digit.
+end and tool_ at the beginning, and with underscores for everything that is neither
+a letter nor a digit. A function tool_name also has the call's arguments as a list's
+function has them, as JSON in $1 and in variables arg_name, unless it has an @arg;
+errexit is off in it.
 A function parent::child makes the tool parent_child; the function parent must
 be a command too, before it. That one is a tool only if there is a function
 parent::main, which it runs. Functions whose names begin with an underscore, or

@@ -44,6 +44,7 @@ func TestCommands(t *testing.T) {
 		{"main as a command", "# @cmd\nmain() { :; }", "main=main"},
 		{"the ways to define", "# @cmd\na()\n{\n:\n}\n# @cmd\nfunction b {\n:\n}\n# @cmd\nfunction  c() {\n:\n}\n# @cmd\nd  ( ) (\n:\n)", "a=a, b=b, c=c, d=d"},
 		{"odd names", "# @cmd\nget-it() { :; }\n# @cmd\na.b@c() { :; }\n# @cmd\ncat_() { :; }\n# @cmd\n--foo() { :; }", "get_it=get-it, a_b_c=a.b@c, cat=cat_, __foo=--foo"},
+		{"names of functions of a list", "# @cmd\ntool_x() { :; }\n# @cmd\ntool_() { :; }\n# @cmd\nx_tool_y() { :; }", "x=tool_x, tool=tool_, x_tool_y=x_tool_y"},
 		{"private ones", "# @cmd\n_a() { :; }\n# @cmd\nb() { :; }\n# @cmd\nb::_c() { :; }\n# @cmd\nb::d() { :; }\n# @cmd\n__() { :; }", "b_d=b::d"},
 		{"a group", "# @cmd\na() { :; }\n# @cmd\na::b() { :; }\n# @cmd\na::c() { :; }\n# @cmd\na::c::d() { :; }", "a_b=a::b, a_c_d=a::c::d"},
 		{"a group with a main", "# @cmd\n# @arg x\na() { :; }\na::main() { :; }\n# @cmd\na::b() { :; }", "a=a::main x, a_b=a::b"},

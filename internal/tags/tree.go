@@ -242,10 +242,20 @@ func (c *command) path(separator string) string {
 	return c.parent.path(separator) + separator + c.segment
 }
 
+// toolName is the name of the command's tool. What begins the functions of tools
+// that a list declares is no part of it, so that a script may have both.
+func (c *command) toolName() string {
+	path := c.path("_")
+	if name := strings.TrimPrefix(path, "tool_"); name != "" {
+		path = name
+	}
+	return catalog.Identifier(path)
+}
+
 // finish makes a tool of a command. One with a fault, or below one, is none.
 func (t *tree) finish(c *command) (made Command, ok bool) {
 	made = Command{
-		Name: catalog.Identifier(c.path("_")), Function: c.function,
+		Name: c.toolName(), Function: c.function,
 		Describe: c.describe, Aliases: c.aliases, Meta: c.meta, Params: c.params, Env: c.env, Line: c.line,
 	}
 	if c == t.root {
@@ -291,7 +301,7 @@ func (t *tree) unique(c *command, made Command) bool {
 		return false
 	}
 	for _, other := range t.commands {
-		if other.function != "" && other.line < c.line && other.parent != nil && !other.private && catalog.Identifier(other.path("_")) == made.Name {
+		if other.function != "" && other.line < c.line && other.parent != nil && !other.private && other.toolName() == made.Name {
 			t.fault(c, c.line, whole(fmt.Sprintf("the tool %s is that of the @cmd of line %d already", made.Name, other.line), "a function with another name"), "")
 			return false
 		}

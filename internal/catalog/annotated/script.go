@@ -223,7 +223,7 @@ func (s *Script) tool(c tags.Command, engine catalog.Engine) (tool *catalog.Tool
 func (s *Script) engine(c tags.Command) *command {
 	e := &command{Command: c, standard: standards(c.Params, s.env)}
 	e.base = invocation.Invocation{
-		Function: c.Function, Before: s.tags.Before, After: s.tags.After,
+		Function: c.Function, HasJSON: isListed(c), Before: s.tags.Before, After: s.tags.After,
 		Needs: needsOf(c), Defaults: defaultsOf(c), Computed: computedOf(c),
 	}
 	if s.apart {
@@ -232,6 +232,11 @@ func (s *Script) engine(c tags.Command) *command {
 	}
 	e.lacking = func() []string { return s.env.lacking(e.base.Needs) }
 	return e
+}
+
+// isListed reports whether a command is a function as a list has them.
+func isListed(c tags.Command) bool {
+	return strings.HasPrefix(c.Function, "tool_") && !slices.ContainsFunc(c.Params, func(p tags.Param) bool { return p.Kind == tags.Argument })
 }
 
 func needsOf(c tags.Command) (needs invocation.Needs) {
