@@ -58,12 +58,12 @@ func (f fifo) isInPlace() bool {
 
 // hasWriter reports whether somebody holds the other end and has written nothing;
 // false where the system may not tell.
-func (f fifo) hasWriter() bool {
-	if runtime.GOOS != "linux" {
-		return false
-	}
-	look := []unix.PollFd{{Fd: int32(f.fd), Events: unix.POLLIN}}
-	n, err := unix.Poll(look, 0)
+func (f fifo) hasWriter() bool { return runtime.GOOS == "linux" && f.isEmpty() }
+
+// isEmpty reports whether there is nothing to be read, not even the end. False
+// where that cannot be told.
+func (f fifo) isEmpty() bool {
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(f.fd), Events: unix.POLLIN}}, 0)
 	return n == 0 && err == nil
 }
 
