@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 
 	"golang.org/x/sys/unix"
 )
@@ -56,9 +55,12 @@ func (f fifo) isInPlace() bool {
 		held.Dev == named.Dev && held.Ino == named.Ino
 }
 
-// hasWriter reports whether somebody holds the other end and has written nothing;
-// false where the system may not tell.
-func (f fifo) hasWriter() bool { return runtime.GOOS == "linux" && f.isEmpty() }
+// hasWriter reports whether somebody holds the other end and has written nothing.
+// To poll would not tell of a writer who has never been there.
+func (f fifo) hasWriter() bool {
+	_, err := f.readNow(make([]byte, 1))
+	return errors.Is(err, unix.EAGAIN)
+}
 
 // isEmpty reports whether there is nothing to be read, not even the end. False
 // where that cannot be told.
