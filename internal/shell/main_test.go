@@ -33,9 +33,9 @@ func TestMain(m *testing.M) {
 
 // start starts a server over a script. No other process may be waited for
 // while it runs.
-func start(t *testing.T, script string, workers int) *Server {
+func start(t *testing.T, script string, workers int, change ...func(*Options)) *Server {
 	t.Helper()
-	s, err := tryStart(t, script, workers)
+	s, err := tryStart(t, script, workers, change...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func start(t *testing.T, script string, workers int) *Server {
 	return s
 }
 
-func tryStart(t *testing.T, script string, workers int) (*Server, error) {
+func tryStart(t *testing.T, script string, workers int, change ...func(*Options)) (*Server, error) {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "server.sh")
@@ -61,9 +61,13 @@ func tryStart(t *testing.T, script string, workers int) (*Server, error) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { null.Close() })
-	return Start(t.Context(), Options{
+	opts := Options{
 		Script: path, Dir: control, Output: null, Workers: workers, Lifeline: lifeline, Log: slog.New(slog.DiscardHandler),
-	})
+	}
+	for _, c := range change {
+		c(&opts)
+	}
+	return Start(t.Context(), opts)
 }
 
 // acquire takes a worker. Who takes it gives it back.

@@ -1,0 +1,42 @@
+# shellcheck shell=bash
+# The functions that scripts may call, as long as nobody has called one. A fork
+# costs the more the more a shell holds, and those of talk.bash, tools.bash,
+# running.bash and roots.bash are most of what it would hold of Conch's: each of
+# them is here under its name, and loads them all.
+#
+# What is loaded has other names, mcp_progress is _conch_do_progress, so that
+# functions of the script's are not replaced. In what the host writes the functions
+# follow, a line each.
+#
+# A script whose functions call one has them all loaded before it is forked.
+
+_conch_functions=${BASH_SOURCE[0]%/*}/functions.bash _conch_loaded=''
+
+# $1: the name without mcp_; the rest: the arguments.
+_conch_do() {
+  [[ -n $_conch_loaded ]] || _conch_load
+  "_conch_do_$1" "${@:2}"
+}
+
+# By now the script may have aliases, and have set -v.
+_conch_load() {
+  builtin local _conch_undo=''
+  case $- in *v*) _conch_undo='builtin set -v' ;; esac
+  if builtin shopt -q expand_aliases; then
+    _conch_undo+=$'\nbuiltin shopt -s expand_aliases'
+    builtin shopt -u expand_aliases
+  fi
+  builtin set +v
+  # shellcheck source=/dev/null
+  builtin . "$_conch_functions"
+  builtin eval "$_conch_undo"
+  _conch_loaded=1
+}
+
+# Loads the functions where one of the script's calls one: there is something other
+# than a line's beginning before the name. The quotes keep this from finding itself.
+_conch_load_used() {
+  case $(builtin declare -f) in
+    *[!$'\n']"mcp"_*) [[ -n $_conch_loaded ]] || _conch_load ;;
+  esac
+}
