@@ -250,7 +250,7 @@ func (c running) watch(ctx context.Context) (outcome Outcome, littered bool) {
 	killed := contain(c.worker.Group())
 	pump.stop()
 	if heard != nil {
-		if _, err := c.worker.Hear(heard); err != nil {
+		if err := c.worker.Hear(heard); err != nil {
 			c.log.Error("cannot read what a call says", "err", err)
 		}
 		heard.hurry()
@@ -343,15 +343,15 @@ func (c running) await(ctx context.Context, out io.Writer, heard *ears) (End, in
 	return Returned, status, p
 }
 
-// isBusy takes what a call has printed and said so far, and reports whether that is
-// enough to have the rest read as it comes.
+// isBusy takes what a call has printed so far, and reports whether that is so much,
+// or the call has said something, that the rest is to be read as it comes. What it
+// has said may take long to read.
 func (c running) isBusy(out io.Writer, heard *ears) bool {
-	printed, err := c.worker.Printed(out)
-	said := 0
-	if err == nil && heard != nil {
-		said, err = c.worker.Hear(heard)
+	if heard != nil && c.worker.HasSaid() {
+		return true
 	}
-	return err != nil || said > 0 || printed >= muchOutput
+	printed, err := c.worker.Printed(out)
+	return err != nil || printed >= muchOutput
 }
 
 // muchOutput is less than any FIFO holds, and more than most calls print.

@@ -153,15 +153,12 @@ func (p place) start(ctx context.Context, script string, args []string, flags se
 func (s *server) startShell(ctx context.Context, p place, args []string, flags serverFlags, more []string) (*shell.Server, error) {
 	script := s.source.script
 	if s.source.runsNothing() {
-		script = filepath.Join(p.dir, "nothing.bash")
-		if err := os.WriteFile(script, nil, 0o600); err != nil {
-			return nil, fmt.Errorf("write an empty script: %w", err)
-		}
+		script = ""
 	}
 	started, err := shell.Start(ctx, shell.Options{
 		Bash: flags.bash, Script: script, Args: args, Dir: p.dir, Output: p.stderr,
 		Env:  slices.Concat(s.source.environment(), p.env, p.findable(), more, []string{talkback.UpdatesVariable + "=" + s.updates.Path()}),
-		Talk: true, Commands: true, Wanted: s.source.wanted(), Parked: flags.asking.maxParked,
+		Talk: true, Commands: s.source.isTagged(), Wanted: s.source.wanted(), Parked: flags.asking.maxParked,
 		Workers: int(flags.concurrency), Lifeline: s.lifeline, Log: s.logs.logger(),
 	})
 	if err != nil && flags.bash != "bash" {

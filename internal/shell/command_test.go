@@ -239,7 +239,7 @@ func TestAJobHasTheCommandsNameForHooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := decodeJob(t, e)
-	if got.scalars["_conch_called"] != "tool_t" || got.scalars["_conch_function"] != "_conch_run_program" || got.scalars["_conch_before"] != "1" || !slices.Equal(got.arrays["_conch_program"], []string{"x"}) {
+	if got.scalars["_conch_called"] != "tool_t" || got.scalars["_conch_function"] != "_conch_run_program" || got.scalars["_conch_before"] != "mcp_before_tool_call" || !slices.Equal(got.arrays["_conch_program"], []string{"x"}) {
 		t.Errorf("the job is %q, %q", got.scalars, got.arrays)
 	}
 	if passed := strings.Fields(got.scalars["_conch_passed"]); !slices.Contains(passed, "A") || !slices.Contains(passed, "W") || !slices.Contains(passed, "PATH") {

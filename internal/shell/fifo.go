@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 
 	"golang.org/x/sys/unix"
 )
@@ -71,14 +70,17 @@ func (f fifo) isInPlace() bool {
 		held.Dev == named.Dev && held.Ino == named.Ino
 }
 
-// hasWriter reports whether somebody holds the other end of an output and has
-// written nothing; false where the system may not tell.
+// hasWriter reports whether somebody holds the other end and has written nothing.
+// To poll would not tell of a writer who has never been there.
 func (f fifo) hasWriter() bool {
-	if runtime.GOOS != "linux" {
-		return false
-	}
-	look := []unix.PollFd{{Fd: int32(f.fd), Events: unix.POLLIN}}
-	n, err := unix.Poll(look, 0)
+	_, err := f.readNow(make([]byte, 1))
+	return errors.Is(err, unix.EAGAIN)
+}
+
+// isEmpty reports whether there is nothing to be read, not even the end. False
+// where that cannot be told.
+func (f fifo) isEmpty() bool {
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(f.fd), Events: unix.POLLIN}}, 0)
 	return n == 0 && err == nil
 }
 

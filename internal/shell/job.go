@@ -74,7 +74,7 @@ func (j Job) encode() (*encoding, error) {
 	e.scalar("MCP_CALL_TMPDIR", j.Dir)
 	e.scalar("_conch_arguments", arguments)
 	if j.Before {
-		e.scalar("_conch_before", "1")
+		e.scalar("_conch_before", "mcp_before_tool_call")
 	}
 	if j.Meta != nil {
 		var meta bytes.Buffer

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -25,7 +26,8 @@ var runtimeText string
 //go:embed start.bash
 var startText string
 
-// What scripts may call, in files that are sourced in this order.
+// What scripts may call, in files that are sourced in this order, and what stands
+// for it until it is called.
 var (
 	//go:embed talk.bash
 	talkText string
@@ -33,21 +35,23 @@ var (
 	toolsText string
 	//go:embed running.bash
 	runningText string
+	//go:embed roots.bash
+	rootsText string
+	//go:embed lazy.bash
+	lazyText string
+	//go:embed command.bash
+	commandText string
 )
-
-//go:embed roots.bash
-var rootsText string
-
-//go:embed command.bash
-var commandText string
 
 // Names of them in the control directory.
 const (
-	runtimeFile = "runtime.bash"
-	startFile   = "start.bash"
-	talkFile    = "talk.bash"
-	rootsFile   = "roots.bash"
-	commandFile = "command.bash"
+	runtimeFile   = "runtime.bash"
+	startFile     = "start.bash"
+	talkFile      = "talk.bash"
+	functionsFile = "functions.bash"
+	commandFile   = "command.bash"
+	wantedFile    = "wanted.bash"
+	nothingFile   = "nothing.bash"
 )
 
 // rootStop is how long the root shell's EXIT trap may take at the end.
@@ -78,18 +82,44 @@ func withFastWorker(text string) string {
 func (s *Server) writeRuntime() error {
 	files := map[string]string{runtimeFile: withFastWorker(runtimeText), startFile: startText}
 	if s.opts.Talk {
-		files[talkFile] = strings.Join([]string{talkText, toolsText, runningText}, "\n")
-		files[rootsFile] = rootsText
+		files[talkFile], files[functionsFile] = withLazyFunctions(lazyText, strings.Join([]string{talkText, toolsText, runningText, rootsText}, "\n"))
+	}
+	files[commandFile] = commandText
+	if s.sourcesNothing {
+		// What calls source may call the functions, and is not to load them each time.
+		files[nothingFile] = "_conch_load\n"
 	}
 	if s.opts.Commands {
-		files[commandFile] = commandText + "_conch_wanted=(" + strings.Join(s.opts.Wanted, " ") + ")\n"
+		files[wantedFile] = "_conch_wanted=(" + strings.Join(s.opts.Wanted, " ") + ")\n"
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
+		if err := replaceFile(filepath.Join(s.dir, name), text); err != nil {
 			return fmt.Errorf("write the shell runtime: %w", err)
 		}
 	}
 	return nil
+}
+
+// replaceFile writes a file that calls may be reading, all at once.
+func replaceFile(path, text string) error {
+	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// publicFunction is where a function begins that scripts may call.
+var publicFunction = regexp.MustCompile(`(?m)^mcp_(\w+)\(\) `)
+
+// withLazyFunctions adds the stubs to lazy that its comments promise, and gives the
+// functions the names that the stubs call.
+func withLazyFunctions(lazy, functions string) (stubs, renamed string) {
+	var text strings.Builder
+	text.WriteString(lazy)
+	for _, name := range publicFunction.FindAllStringSubmatch(functions, -1) {
+		fmt.Fprintf(&text, "mcp_%s() { _conch_do %[1]s \"$@\"; }\n", name[1])
+	}
+	return text.String(), publicFunction.ReplaceAllString(functions, "_conch_do_$1() ")
 }
 
 // startRoot runs the script in a new root shell. s.mu is held.

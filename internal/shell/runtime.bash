@@ -215,7 +215,7 @@ _conch_choose_worker() {
   done
 }
 
-# Asks the script's mcp_before_tool_call whether the tool may run. What becomes
+# Asks the script's hook, which _conch_before names, whether the tool may run. What becomes
 # of it goes to one file, what it prints to another: it may end this shell. It
 # may also redefine every command but `builtin`, and change every option; those
 # are as before when the tool runs.
@@ -223,7 +223,7 @@ _conch_ask_before() {
   builtin local _conch_options _conch_answer=0 _conch_tool="${_conch_called-$_conch_function}"
   _conch_options=$(builtin shopt -p; builtin set +o)
   builtin echo running >|"$_conch_base.before"
-  mcp_before_tool_call "${_conch_tool#tool_}" "$_conch_arguments" \
+  "$_conch_before" "${_conch_tool#tool_}" "$_conch_arguments" \
     >|"$_conch_base.said" 2>&1 || _conch_answer=$?
   # The hook may have turned on what speaks of each command.
   {
@@ -372,7 +372,7 @@ _conch_look_for_trace() {
 # the environment that the shell was started with. One fork for all three; the
 # one that may have several lines is the last.
 _conch_look_for_roots() {
-  [[ -f $_conch_dir/roots.bash ]] || builtin return 0
+  [[ -f $_conch_dir/talk.bash ]] || builtin return 0
   case $({
     builtin declare -p MCP_ROOTS_COUNT
     builtin declare -p MCP_ROOTS_JSON

@@ -32,7 +32,7 @@ var ErrNUL = errors.New("it holds a NUL character, which no shell variable can")
 // Options say how to start a server.
 type Options struct {
 	Bash    string   // the bash to run; default: bash, from PATH
-	Script  string   // the script's path, the shell's $0
+	Script  string   // the script's path, the shell's $0; "" for calls that source files of their own
 	Args    []string // the script's arguments
 	Env     []string // beside this process's environment, "name=value"
 	Dir     string   // a private directory for control files, on a tmpfs at best
@@ -66,6 +66,8 @@ type Server struct {
 
 	life context.Context // ends when the server is closed
 	end  context.CancelFunc
+
+	sourcesNothing bool // there is no script
 
 	mu       sync.Mutex // held while a shell is started or stopped
 	root     *root
@@ -124,9 +126,13 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 }
 
 func newServer(opts Options) *Server {
+	sourcesNothing := opts.Script == ""
+	if sourcesNothing {
+		opts.Script = filepath.Join(opts.Dir, nothingFile)
+	}
 	s := &Server{
 		opts: opts, dir: opts.Dir, lifeline: opts.Lifeline,
-		pool: newPool(opts.Workers, opts.Parked), extra: make(chan int, opts.Workers),
+		pool: newPool(opts.Workers, opts.Parked), extra: make(chan int, opts.Workers), sourcesNothing: sourcesNothing,
 	}
 	for i := range opts.Workers {
 		s.extra <- opts.Workers + opts.Parked + i

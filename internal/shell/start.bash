@@ -12,12 +12,12 @@ unset -v CONCH_CONTROL CONCH_ROOT
 . "$_conch_dir/runtime.bash"
 # Who the functions for scripts ask for what Bash cannot do.
 _conch_binary=${CONCH_BIN:-conch}
-# shellcheck source=internal/shell/talk.bash
+# shellcheck source=internal/shell/lazy.bash
 [[ ! -f $_conch_dir/talk.bash ]] || . "$_conch_dir/talk.bash"
-# shellcheck source=internal/shell/roots.bash
-[[ ! -f $_conch_dir/roots.bash ]] || . "$_conch_dir/roots.bash"
 # shellcheck source=internal/shell/command.bash
-[[ ! -f $_conch_dir/command.bash ]] || . "$_conch_dir/command.bash"
+[[ ! -f $_conch_dir/wanted.bash ]] || . "$_conch_dir/command.bash"
+# shellcheck source=/dev/null
+[[ ! -f $_conch_dir/wanted.bash ]] || . "$_conch_dir/wanted.bash"
 
 # Tells where a script ended the shell while it was sourced. Replaced when the
 # script sets an EXIT trap of its own.
@@ -29,6 +29,7 @@ _conch_on_exit() {
 _conch_begin() {
   case $(builtin trap -p EXIT) in *_conch_on_exit*) builtin trap - EXIT ;; esac
   _conch_enter "$1"
+  [[ ! -f $_conch_dir/talk.bash ]] || _conch_load_used
   # Not in a redirection of a group, of which Bash would keep a copy in every
   # fork.
   exec </dev/null 47<"$_conch_root.orders"

@@ -26,15 +26,17 @@ func (w *Worker) Channel() string { return w.talk.path }
 // else in the place of the FIFO, which is not to be read.
 func (w *Worker) Talk() (*os.File, error) { return w.talk.again() }
 
-// Hear reads what is in the call's channel into sink, without waiting, and returns
-// how much that was.
-func (w *Worker) Hear(sink io.Writer) (n int, err error) {
+// Hear reads what is in the call's channel into sink, without waiting.
+func (w *Worker) Hear(sink io.Writer) error {
 	if !w.Talks() {
-		return 0, nil
+		return nil
 	}
-	n, _, err = w.take(w.talk, sink)
-	return n, err
+	_, _, err := w.take(w.talk, sink)
+	return err
 }
+
+// HasSaid reports whether there is something in the call's channel.
+func (w *Worker) HasSaid() bool { return w.Talks() && !w.talk.isEmpty() }
 
 // TellCancelled has the call with a token see that it is being made to end. The
 // file goes with undo.
