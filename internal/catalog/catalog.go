@@ -16,6 +16,9 @@ import (
 // A Tool is one declared tool.
 type Tool struct {
 	Name string
+	// Aliases are names under which it can be called, too. Lists do not show them,
+	// and a tool of such a name goes before.
+	Aliases []string
 	// Entry is the declaration as clients see it: the author's JSON without
 	// its white space. Where inputSchema is missing or not the object the
 	// protocol demands, the least one that clients accept stands in its place.
@@ -88,6 +91,13 @@ func NewTools(list []*Tool, twice, problems []string) *Tools {
 	}
 	for _, name := range twice {
 		t.byName[name] = nil
+	}
+	for _, tool := range list {
+		for _, alias := range tool.Aliases {
+			if !t.Declares(alias) {
+				t.byName[alias] = tool
+			}
+		}
 	}
 	return t
 }

@@ -22,3 +22,17 @@ func TestLookupFindsToolsByTheirExactName(t *testing.T) {
 		t.Error("an empty list has a tool")
 	}
 }
+
+func TestAToolIsFoundByItsAliases(t *testing.T) {
+	a := &Tool{Name: "a", Aliases: []string{"x", "b", "twice"}}
+	b := &Tool{Name: "b", Aliases: []string{"x"}}
+	tools := NewTools([]*Tool{a, b}, []string{"twice"}, nil)
+	for name, want := range map[string]*Tool{"a": a, "b": b, "x": a, "twice": nil, "y": nil} {
+		if got := tools.Lookup(name); got != want {
+			t.Errorf("Lookup(%q) = %v", name, got)
+		}
+	}
+	if len(tools.List) != 2 {
+		t.Errorf("an alias is listed: %v", tools.List)
+	}
+}

@@ -14,7 +14,7 @@ string or a here-document, nor the @@ of a diff in a description.
 
 	# @describe TEXT     what the server or the command is for
 	# @cmd TEXT          begins a command, whose function is the next one
-	# @alias NAME,NAME   other names of the command
+	# @alias NAME,NAME   other names that the command can be called by
 	# @arg …             a parameter that has a place
 	# @option …          a parameter that has a name and a value
 	# @flag …            a parameter that has a name

@@ -30,16 +30,16 @@ func (m *merged) with(list *catalog.Tools, reading any, own func() ([]*catalog.T
 
 func merge(list *catalog.Tools, own func() ([]*catalog.Tool, []string)) *catalog.Tools {
 	described, problems := own()
-	engines := map[string]catalog.Engine{}
+	byName := map[string]*catalog.Tool{}
 	for _, tool := range described {
-		engines[tool.Name] = tool.Engine
+		byName[tool.Name] = tool
 	}
 	var all []*catalog.Tool
 	for _, tool := range list.List {
-		if engine := engines[tool.Name]; engine != nil && tool.Engine == nil {
-			copied := *tool
-			copied.Engine = engine
-			tool = &copied
+		if tags := byName[tool.Name]; tags != nil && tool.Engine == nil {
+			both := *tool
+			both.Engine, both.Suggest, both.Aliases = tags.Engine, tags.Suggest, tags.Aliases
+			tool = &both
 		}
 		all = append(all, tool)
 	}

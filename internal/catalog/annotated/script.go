@@ -215,7 +215,7 @@ func (s *Script) tool(c tags.Command, engine catalog.Engine) (tool *catalog.Tool
 	}
 	tool, problem = bashsdk.ParseTool(entry, "")
 	if tool != nil {
-		tool.Engine = engine
+		tool.Engine, tool.Aliases = engine, c.Aliases
 	}
 	return tool, problem
 }
