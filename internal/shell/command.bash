@@ -121,7 +121,7 @@ _conch_speak() {
 # No option of the script's is of use any more: it takes no file names, and E and e
 # are two.
 _conch_run_program() {
-  { builtin set +exvETf; } 2>/dev/null
+  { builtin set +exvET; } 2>/dev/null
   builtin set -f
   builtin shopt -u nocasematch
   _conch_set_variables
