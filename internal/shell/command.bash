@@ -37,7 +37,7 @@ argc() {
 # Not in a condition anywhere: errexit would be without effect. The script may have
 # set it where it is sourced here.
 _conch_run_command() {
-  { _conch_hush; } 2>/dev/null
+  [[ $- != *[xvET]* ]] || { _conch_hush; } 2>/dev/null
   _conch_set_variables
   if [[ -n ${_conch_file-} ]]; then
     _conch_run_file
@@ -55,7 +55,7 @@ _conch_run_file() {
   BASH_ARGV0=$_conch_file
   # A script that is the command itself has done its work at its end.
   [[ -n ${_conch_command-} ]] || _conch_check_needs
-  _conch_speak
+  [[ -z ${_conch_flags-} ]] || _conch_speak
   # shellcheck source=/dev/null
   builtin . "$_conch_file" ${_conch_words[@]+"${_conch_words[@]}"}
   _conch_status=$?
@@ -85,14 +85,14 @@ _conch_require_command() {
 #
 # shellcheck disable=SC2034 # argc__ variables are for the script
 _conch_run_here() {
-  { _conch_hush; } 2>/dev/null
+  [[ $- != *[xvET]* ]] || { _conch_hush; } 2>/dev/null
   builtin local _conch_ended=0
   _conch_pending=''
   _conch_check_needs
   _conch_compute
   argc__fn=${_conch_command-}
   argc__positionals=(${_conch_words[@]+"${_conch_words[@]}"})
-  _conch_speak
+  [[ -z ${_conch_flags-} ]] || _conch_speak
   [[ -z ${_conch_ahead-} ]] || "$_conch_ahead"
   [[ -n ${_conch_command-} ]] || builtin return 0
   "$_conch_command" ${_conch_words[@]+"${_conch_words[@]}"}
@@ -102,7 +102,8 @@ _conch_run_here() {
 }
 
 # What the script has set to speak of each command does not speak of this file's.
-# Whoever calls it sends its standard error away, and calls _conch_speak later.
+# Whoever calls it sends its standard error away, and calls _conch_speak later; both
+# only where there is something of the kind, since most scripts have none.
 _conch_hush() {
   _conch_flags=${_conch_flags-}$-
   builtin set +xvET
@@ -120,7 +121,7 @@ _conch_speak() {
 # No option of the script's is of use any more: it takes no file names, and E and e
 # are two.
 _conch_run_program() {
-  { builtin set +exvETf; } 2>/dev/null
+  { builtin set +exvET; } 2>/dev/null
   builtin set -f
   builtin shopt -u nocasematch
   _conch_set_variables

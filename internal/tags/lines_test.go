@@ -1,6 +1,7 @@
 package tags
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -53,6 +54,35 @@ func TestComments(t *testing.T) {
 			t.Errorf("%q: lines have moved: %q", tt.text, got)
 		}
 	}
+}
+
+func FuzzComments(f *testing.F) {
+	for _, text := range []string{"// @describe d\n// more\nx\n", "//@cmd\r\n", "// '\n// @flag -x", "\ufeff// @arg a\n", "", "/", "//", "// @@\n"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		comments := Comments([]byte(text), "//")
+		if strings.Count(string(comments), "\n") < strings.Count(text, "\n") {
+			t.Errorf("%q: a line is gone: %q", text, comments)
+		}
+		for line := range strings.Lines(string(comments)) {
+			if strings.Trim(line, "\r\n") != "" && line[0] != '#' {
+				t.Errorf("%q: no comment: %q", text, line)
+			}
+		}
+		// Whatever is wrong has a line of the text's.
+		if _, err := Parse("p", comments); err != nil {
+			var faults Faults
+			if !errors.As(err, &faults) {
+				t.Fatalf("%q: %v", text, err)
+			}
+			for _, fault := range faults {
+				if fault.Line < 1 || fault.Line > strings.Count(text, "\n")+1 {
+					t.Errorf("%q: a fault in line %d", text, fault.Line)
+				}
+			}
+		}
+	})
 }
 
 func TestTheSignsOfADiffAreNoTag(t *testing.T) {

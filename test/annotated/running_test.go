@@ -421,6 +421,18 @@ get() { mcp_args_get n; mcp_args_raw; mcp_result_error '{"a":1}'; }
 	})
 }
 
+func TestAToolThatAsksIsRefusedToAClientThatCannotBeAsked(t *testing.T) {
+	both(t, "# @cmd\n# @meta requires elicitation\nasks() { echo ran; }\n# @cmd\nother() { echo other; }\n", func(t *testing.T, target string) {
+		s := serve(t, target)
+		s.begin()
+		if reply := s.request("tools/call", `{"name":"asks","arguments":{}}`); reply.Error == nil || !strings.Contains(reply.Error.Message, "elicitation") {
+			t.Errorf("it runs: %s", reply.Raw)
+		}
+		s.says("other", `{}`, "other")
+		s.ends()
+	})
+}
+
 func TestManyCallsAtOnceDoNotMeet(t *testing.T) {
 	dir := files(t, map[string]string{
 		"a.sh": "# @cmd\n# @option --x\n# @option --y\na() { sleep 0.0$((RANDOM % 5)); echo \"a $argc_x ${argc_y-none}\"; }\n",

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 // @ts-check
-// @describe Demonstrate how to create a tool in JavaScript.
+// @describe Show what a program in JavaScript is given.
 // It has a description of two lines.
-// @option --string! Define a required string property
-// @option --kind[a|b] Define an enumeration
-// @env LLM_OUTPUT=/dev/stdout The output path
+// @option --string! A text that has to be there
+// @option --kind[a|b] One of two
+// @env LLM_OUTPUT=/dev/stdout Where the result goes
 
 const fs = require("fs");
 const given = JSON.parse(fs.readFileSync(0, "utf8"));

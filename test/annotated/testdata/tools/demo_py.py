@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-# @describe Demonstrate how to create a tool in Python.
-# @option --string! Define a required string property
-# @option --integer=7 <INT> Define an integer property with a default
-# @option --array* Define a string array property
-# @flag --boolean Define a boolean property
+# @describe Show what a program in Python is given.
+# @option --string! A text that has to be there
+# @option --integer=7 <INT> A whole number
+# @option --array* Texts
+# @flag --boolean Yes or no
 # @meta environment minimal
 
 import json

@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
 set -eu
 
-# @describe Demonstrate how to create a tool using Bash and how to use comment tags.
-# @option --string!                  Define a required string property
-# @option --string-enum![foo|bar]    Define a required string property with enum
-# @option --string-optional          Define an optional string property
-# @flag --boolean                    Define a boolean property
-# @option --integer! <INT>           Define a required integer property
-# @option --number! <NUM>            Define a required number property
-# @option --array+ <VALUE>           Define a required string array property
-# @option --array-optional*          Define an optional string array property
-# @option --integers* <INT>          Define an optional integer array property
-# @option --pair <KEY> <VALUE>       Define a property of two values
-# @option -D --define-* <VALUE>      Define a property of keys and values
-# @option --json <JSON>              Define a property of any kind
-# @option --computed=`_computed`     Define a property with a computed default
-# @flag -v --verbose*                Define a property that counts
-# @arg target                        Define a property with a place
-# @arg rest~                         Define what follows
+# @describe Show all that a tool in Bash can be given.
+# @option --string!                  A text that has to be there
+# @option --string-enum![foo|bar]    One of two texts, which has to be there
+# @option --string-optional          A text
+# @flag --boolean                    Yes or no
+# @option --integer! <INT>           A whole number that has to be there
+# @option --number! <NUM>            A number that has to be there
+# @option --array+ <VALUE>           One text or more
+# @option --array-optional*          Texts
+# @option --integers* <INT>          Whole numbers
+# @option --pair <KEY> <VALUE>       Two texts
+# @option -D --define-* <VALUE>      Texts by their names
+# @option --json <JSON>              Anything
+# @option --computed=`_computed`     A text that the script finds
+# @flag -v --verbose*                How often
+# @arg target                        A text with a place
+# @arg rest~                         All that follows
 
-# @env LLM_OUTPUT=/dev/stdout The output path
+# @env LLM_OUTPUT=/dev/stdout Where the result goes
 
 ROOT_DIR="${LLM_ROOT_DIR:-$(cd -- "$(dirname -- "$0")" && pwd)}"
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 set -e
 
-# @describe Execute the shell command.
-# @option --command! The command to execute.
+# @describe Run a command line in a shell of its own.
+# @option --command! The command line
 
-# @env LLM_OUTPUT=/dev/stdout The output path
+# @env LLM_OUTPUT=/dev/stdout Where the result goes
 # @env GUARD_DENY=sudo|shutdown A pattern of words that no command may have
 
 main() {

@@ -7,7 +7,7 @@ set -e
 # @option --where* <CONDITION> Conditions as column=value, all of which a row has to fulfil
 # @option --columns*, The columns to show
 
-# @env LLM_OUTPUT=/dev/stdout The output path
+# @env LLM_OUTPUT=/dev/stdout Where the result goes
 
 # A declaration at the top, which the function below needs.
 declare -A place

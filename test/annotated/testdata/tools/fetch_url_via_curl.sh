@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
 set -eo pipefail
 
-# @describe Extract the content from a given URL.
-# @option --url! <URL> The URL to scrape.
+# @describe Fetch a page without the marks that only lay it out.
+# @option --url! <URL> Where the page is
 # @meta require-tools curl
 # @meta timeout 20
 
-# @env LLM_OUTPUT=/dev/stdout The output path
+# @env LLM_OUTPUT=/dev/stdout Where the result goes
 
 main() {
-    # span and div and ref are not of interest
     curl -fsSL "$argc_url" | sed -E 's/<\/?(span|div)[^>]*>//g' >> "$LLM_OUTPUT"
 }
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 set -e
 
-# @describe Read the contents of a file at the specified path.
-# Use this when you need to examine the contents of an existing file.
+# @describe Print a text file.
+# Look at a file with this before you change it.
 
-# @option --path! <PATH> The path of the file to read
+# @option --path! <PATH> Which file
 
-# @env LLM_OUTPUT=/dev/stdout The output path
+# @env LLM_OUTPUT=/dev/stdout Where the result goes
 
 main() {
     cat "$argc_path" >> "$LLM_OUTPUT"

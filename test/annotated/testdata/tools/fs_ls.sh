@@ -6,7 +6,7 @@ set -e
 # @option --path=. <DIR> The directory
 # @flag -l --long Whether to say what each of them is
 
-# @env LLM_OUTPUT=/dev/stdout The output path
+# @env LLM_OUTPUT=/dev/stdout Where the result goes
 
 main() {
     cd "$argc_path"

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 set -e
 
-# @describe Create a directory at the specified path, with those above it.
+# @describe Make a directory, and those above it where they are not there.
 # @meta idempotent
 
-# @option --path! <DIR> The directory to create
+# @option --path! <DIR> Which directory
 
-# @env LLM_OUTPUT=/dev/stdout The output path
+# @env LLM_OUTPUT=/dev/stdout Where the result goes
 
 main() {
     mkdir -p "$argc_path"
-    echo "Directory created: $argc_path" >> "$LLM_OUTPUT"
+    echo "Made: $argc_path" >> "$LLM_OUTPUT"
 }
 
 eval "$(argc --argc-eval "$0" "$@")"

@@ -1,30 +1,26 @@
 #!/usr/bin/env bash
 set -e
 
-# @describe Apply a patch to a file at the specified path.
+# @describe Change lines of a text file.
 
-# @option --path! The path of the file to apply the patch to
-# @option --contents! The patch to apply to the file
+# @option --path! <FILE> Which file
+# @option --contents! <DIFF> The change, as diff -u prints it
 #
-# This patch has a greeting ask for the name first:
-# --- a/greet.py
-# +++ b/greet.py
-# @@ ... @@
-#  def greet():
-# -    print("Hello")
-# +    name = input("Your name? ")
-# +    print(f"Hello {name}")
+# For example, this one makes a lamp cheaper:
+# --- prices.csv
+# +++ prices.csv
+# \@@ -1,2 +1,2 @@
+#  name,price
+# -lamp,12
+# +lamp,9
 
 # @meta require-tools patch
-# @env LLM_OUTPUT=/dev/stdout The output path
+# @env LLM_OUTPUT=/dev/stdout Where the result goes
 
 main() {
-    if [[ ! -f "$argc_path" ]]; then
-        echo "There is no file $argc_path"
-        exit 1
-    fi
+    [[ -f "$argc_path" ]] || { echo "There is no file $argc_path" && exit 1; }
     patch --quiet "$argc_path" <<< "$argc_contents"
-    echo "Patched: $argc_path" >> "$LLM_OUTPUT"
+    echo "Changed: $argc_path" >> "$LLM_OUTPUT"
 }
 
 eval "$(argc --argc-eval "$0" "$@")"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 set -e
 
-# @describe Remove the file or directory at the specified path.
+# @describe Delete a file, or a directory with all that is in it.
 # @meta destructive
 
 # @option --path! <PATH> What to remove
 
-# @env LLM_OUTPUT=/dev/stdout The output path
+# @env LLM_OUTPUT=/dev/stdout Where the result goes
 
 main() {
     if [[ ! -e "$argc_path" ]]; then

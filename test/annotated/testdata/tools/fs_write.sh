@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 set -e
 
-# @describe Write the full file contents to a file at the specified path.
+# @describe Make a text file, or put another text in its place.
 
-# @option --path! <PATH> The path of the file to write to
-# @option --contents! <TEXT> The full contents to write to the file
+# @option --path! <PATH> Which file
+# @option --contents! <TEXT> All that is to be in it
 # @flag --append Whether to keep what is there
 
-# @env LLM_OUTPUT=/dev/stdout The output path
+# @env LLM_OUTPUT=/dev/stdout Where the result goes
 
 main() {
     mkdir -p "$(dirname "$argc_path")"
@@ -16,7 +16,7 @@ main() {
     else
         printf '%s' "$argc_contents" > "$argc_path"
     fi
-    echo "The contents written to: $argc_path" >> "$LLM_OUTPUT"
+    echo "Written: $argc_path" >> "$LLM_OUTPUT"
 }
 
 eval "$(argc --argc-eval "$0" "$@")"

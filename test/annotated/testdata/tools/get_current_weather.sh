@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 set -e
 
-# @describe Get the current weather in a given location.
-# @option --location! The city and optionally the state or country (e.g., "London", "San Francisco, CA").
+# @describe Tell what the weather is like somewhere.
+# @option --location! A town, with a country or state where there are several, as in "San Francisco, CA"
 
 # @env WEATHER_URL! Where the weather is to be had
-# @env LLM_OUTPUT=/dev/stdout The output path
+# @env LLM_OUTPUT=/dev/stdout Where the result goes
 # @meta require-tools curl
 
 main() {

@@ -10,7 +10,7 @@ set -e
 # @option --max=20 <INT>            How many lines there may be
 # @flag   -i --ignore-case          Whether A and a are the same
 
-# @env LLM_OUTPUT=/dev/stdout The output path
+# @env LLM_OUTPUT=/dev/stdout Where the result goes
 
 main() {
     local flags=(-rn)

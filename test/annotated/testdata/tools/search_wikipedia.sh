@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 set -e
 
-# @describe Search an encyclopedia for a topic.
-# @option --query! The query to search for.
+# @describe Look a word up in an encyclopedia.
+# @option --query! The word
 # @option --lang[`_langs`] The language
 
 # @env ENCYCLOPEDIA_DIR! A folder for each language, with a file for each topic
-# @env LLM_OUTPUT=/dev/stdout The output path
+# @env LLM_OUTPUT=/dev/stdout Where the result goes
 
 _langs() { ls "$ENCYCLOPEDIA_DIR"; }
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 set -e
 
-# @describe Send an email.
-# @option --recipient+, The recipients of the email.
-# @option --subject! The subject of the email.
-# @option --body! The body of the email.
+# @describe Send a letter by mail.
+# @option --recipient+, Who gets it
+# @option --subject! What it is about
+# @option --body! The letter
 # @meta require-tools sendmail-for-tests
 
 # @env EMAIL_FROM=robot@example.org <ADDRESS> Who sends it
-# @env LLM_OUTPUT=/dev/stdout The output path
+# @env LLM_OUTPUT=/dev/stdout Where the result goes
 
 main() {
     {

@@ -6,7 +6,7 @@ set -eo pipefail
 # @option --text! <TEXT>
 # @meta requires elicitation
 
-# @env LLM_OUTPUT=/dev/stdout The output path
+# @env LLM_OUTPUT=/dev/stdout Where the result goes
 
 main() {
     local answer

@@ -3,7 +3,7 @@ set -e
 
 # @describe Keep a list of things to do.
 # @env TODO_FILE!
-# @env LLM_OUTPUT=/dev/stdout The output path
+# @env LLM_OUTPUT=/dev/stdout Where the result goes
 
 # @cmd Add something
 # @alias a
