@@ -22,8 +22,8 @@ func newCall() *cobra.Command {
 		Short: "Call one tool and print what it says",
 		Long: `Call starts a server, calls one of its tools and prints the text that comes back.
 
-The server is SCRIPT, or any MCP server that COMMAND starts on its standard
-input and output. Arguments are NAME=TEXT for strings and NAME:=JSON for
+The server is SCRIPT, a folder of tools in its place, or any MCP server that
+COMMAND starts on its standard input and output. Arguments are NAME=TEXT for strings and NAME:=JSON for
 anything else; --args takes all of them as one JSON object.
 
 The exit status is 0, or 1 when the tool says that it failed, or 2 when there

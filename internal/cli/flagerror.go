@@ -18,6 +18,10 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 			return fmt.Errorf("%w; write --%s, with two dashes", err, name)
 		}
 	}
+	if errors.As(err, &unknown) && cmd.Name() == "call" && unknown.GetSpecifiedName() != "" {
+		name := strings.ReplaceAll(unknown.GetSpecifiedName(), "-", "_")
+		return fmt.Errorf("%w; an argument of the tool is written %s=TEXT or %s:=JSON", err, name, name)
+	}
 	return valueError(err)
 }
 

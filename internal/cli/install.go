@@ -37,8 +37,8 @@ file was before is kept beside it, in a file ending in ` + swap.BackupSuffix + `
 
 CLIENT is one of ` + strings.Join(clients.Names(), ", ") + `.
 
-The server is SCRIPT, run by conch serve, or by itself where it calls
-run_mcp_server; or any MCP server that COMMAND starts on its standard input and
+The server is SCRIPT, or a folder of tools in its place, run by conch serve, or by
+itself where it calls run_mcp_server; or any MCP server that COMMAND starts on its standard input and
 output. All paths are written out, since a client may have another PATH and
 another directory. For clients with windows, the PATH of this shell is written
 too, where it leads further than that of the system.
@@ -104,6 +104,7 @@ func (f installFlags) run(args []string, dash int) error {
 	if err != nil {
 		return err
 	}
+	defer l.tellNeeds(os.Stderr, entry)
 	if f.print {
 		return printEntry(client, place, name, entry)
 	}

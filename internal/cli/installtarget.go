@@ -24,7 +24,8 @@ import (
 // launch is how a server is started.
 type launch struct {
 	entry clients.Entry
-	title string // what it may be called, "" if nothing tells
+	title string   // what it may be called, "" if nothing tells
+	needs []string // variables that it cannot do without
 }
 
 func newLaunch(args []string, isCommand bool) (launch, error) {
@@ -46,23 +47,33 @@ func launchFolder(folder string) (l launch, err error) {
 	if err != nil {
 		return l, fmt.Errorf("find %s: %w", folder, err)
 	}
-	everything := annotated.Environment{Get: os.LookupEnv, HasProgram: func(string) bool { return true }}
-	tools, err := annotated.NewFolder(path, everything)
-	if err != nil {
-		return l, err
-	}
-	list, err := bashsdk.NewToolsFile(filepath.Join(path, "tools.json"), true).Read()
-	if err != nil {
-		return l, err
-	}
-	if err := tools.Check(list); err != nil {
+	if l.needs, err = needsOfFolder(path); err != nil {
 		return l, err
 	}
 	conch, err := ownPath()
 	if err != nil {
 		return l, err
 	}
-	return launch{clients.Entry{Command: conch, Args: []string{"serve", path}}, titleOf(path)}, nil
+	l.entry = clients.Entry{Command: conch, Args: []string{"serve", path}}
+	l.title = titleOf(path)
+	return l, nil
+}
+
+// needsOfFolder is needsOf of a folder.
+func needsOfFolder(path string) ([]string, error) {
+	everything := annotated.Environment{Get: os.LookupEnv, HasProgram: func(string) bool { return true }}
+	tools, err := annotated.NewFolder(path, everything)
+	if err != nil {
+		return nil, err
+	}
+	list, err := bashsdk.NewToolsFile(filepath.Join(path, "tools.json"), true).Read()
+	if err != nil {
+		return nil, err
+	}
+	if err := tools.Check(list); err != nil {
+		return nil, err
+	}
+	return tools.Wanted(), nil
 }
 
 func refuseInstalledURL(server string) error {
@@ -94,7 +105,8 @@ func launchScript(script string) (l launch, err error) {
 	l.title = titleOf(path)
 	if !startsItself(text) {
 		l.entry = clients.Entry{Command: conch, Args: []string{"serve", path}}
-		return l, nil
+		l.needs, err = needsOf(path, text)
+		return l, err
 	}
 	if mode&0o111 == 0 {
 		return l, fmt.Errorf("%s starts itself, by run_mcp_server, and is not executable; chmod +x it", script)
@@ -104,6 +116,37 @@ func launchScript(script string) (l launch, err error) {
 	}
 	l.entry = clients.Entry{Command: path, Env: itsConch(conch)}
 	return l, nil
+}
+
+// mayHaveTools is what a script without tags has in it that has tools: a function of
+// one, or what another file may have some in.
+var mayHaveTools = regexp.MustCompile(`tool_|(?m:^\s*(?:source|\.)\s)`)
+
+// needsOf are the variables of the environment that a script with tags cannot do
+// without. A script that has no tools is none to install.
+func needsOf(path, text string) ([]string, error) {
+	_, err := os.Stat(beside(path, "tools.json"))
+	hasList := err == nil
+	if !annotated.Is([]byte(text), hasList) {
+		if !hasList && !mayHaveTools.MatchString(text) {
+			return nil, fmt.Errorf("nothing in %s is a tool: there is no function below a comment # @cmd, and none called tool_NAME", path)
+		}
+		return nil, nil
+	}
+	script, err := annotated.Read(path, []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	return script.Wanted(), nil
+}
+
+// tellNeeds tells of variables that the entry does not give the server.
+func (l launch) tellNeeds(out io.Writer, entry clients.Entry) {
+	for _, name := range l.needs {
+		if !slices.ContainsFunc(entry.Env, func(v clients.Variable) bool { return v.Name == name }) {
+			fmt.Fprintf(out, "conch: the server needs the environment variable %s, and the entry does not give it; if the client does not have it, add --env %s\n", name, name)
+		}
+	}
 }
 
 // itsConch is how a script with a drop-in file finds conch without a PATH.

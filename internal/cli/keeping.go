@@ -27,7 +27,7 @@ func (f *lengthFlags) register(flags *pflag.FlagSet) {
 	f.maxText = 100_000
 	flags.Var(&f.maxText, "max-text", "how much of a text reaches the client, head and tail, when a result has more; 0B means all")
 	f.keepOutput = duration(10 * time.Minute)
-	flags.Var(&f.keepOutput, "keep-output", "how long the whole of such a text can be read; 0s means not at all")
+	flags.Var(&f.keepOutput, "keep-output", "how long the whole of a text that --max-text has cut can be read; 0s means not at all")
 }
 
 // open makes what a host needs for long texts. The directory is below tmp, and

@@ -138,10 +138,10 @@ func (p place) start(ctx context.Context, script string, args []string, flags se
 	s.host = host.New(host.Options{
 		Name: s.source.name(), Version: s.source.version(),
 		Tools: s.lists.readTools, Resources: s.lists.resources.Read, Prompts: s.lists.prompts.Read, Config: s.lists.readConfig,
-		Functions: s.toolFunctions,
-		Exists:    func(tool string) bool { return s.shell.Script().Functions["tool_"+tool] },
-		Defined:   func(function string) bool { return s.shell.Script().Functions[function] },
-		Folder:    s.lists.folder, PageSize: flags.pageSize,
+		Functions: s.toolFunctions, Tagged: s.source.isTagged(),
+		Exists:  func(tool string) bool { return s.shell.Script().Functions["tool_"+tool] },
+		Defined: func(function string) bool { return s.shell.Script().Functions[function] },
+		Folder:  s.lists.folder, PageSize: flags.pageSize,
 		Run: s.observer.run(s.runner.Run), Invalid: s.observer.invalid, Limits: s.limits, Asking: asking,
 		Heartbeat: time.Duration(flags.length.heartbeat), Long: s.long, Roots: inScope, Log: log,
 	})

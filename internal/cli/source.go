@@ -33,15 +33,12 @@ type taggedEnvironment struct {
 }
 
 func (e *taggedEnvironment) environment() annotated.Environment {
-	return annotated.Environment{Get: e.get, HasProgram: e.hasProgram}
+	return annotated.Environment{Get: e.getenv, IsSet: e.isSet, HasProgram: e.hasProgram}
 }
 
-func (e *taggedEnvironment) get(name string) (string, bool) {
-	value, ok := e.getenv(name)
-	if !ok && e.server.shell != nil && e.server.shell.Script().Set[name] {
-		return "", true
-	}
-	return value, ok
+// isSet reports whether a variable is there once the script has been sourced.
+func (e *taggedEnvironment) isSet(name string) bool {
+	return e.server.shell != nil && e.server.shell.Script().Set[name]
 }
 
 // hasProgram reports whether the script's shell would find a program, or has a
@@ -96,6 +93,19 @@ func (src *source) hasList(text []byte, flags serverFlags, getenv func(string) (
 	}
 	_, err := os.Stat(beside(src.path, "tools.json"))
 	return err == nil
+}
+
+// explain adds what may have been meant to an error about a list that is not there.
+func (src *source) explain(err error) error {
+	if err == nil || src.isTagged() || !strings.Contains(err.Error(), "Cannot read tools list") || !strings.Contains(err.Error(), "there is no such file") {
+		return err
+	}
+	status := 2
+	var exit *exitError
+	if errors.As(err, &exit) {
+		status, err = exit.status, exit.err
+	}
+	return &exitError{status, fmt.Errorf("%w; or write a comment # @cmd above each function that is a tool, and no list", err)}
 }
 
 // isTagged reports whether tags say what the tools are: then no list has to.

@@ -114,7 +114,7 @@ func (t target) withScript(ctx context.Context, f func(*server) error) error {
 		return err
 	}
 	defer s.close()
-	return f(s)
+	return s.source.explain(f(s))
 }
 
 // ask sends one request the way a client would, down to the bytes.

@@ -163,7 +163,7 @@ func (v *verdict) judgeOffer() {
 
 func (v *verdict) whyNothing() string {
 	if v.isConch {
-		return "a tool is a function tool_NAME and an entry of that name in tools.json beside the script; conch tools shows where the two disagree"
+		return "a tool is a function below a comment # @cmd, or one called tool_NAME with an entry of that name in tools.json beside the script; conch tools shows what is missing"
 	}
 	return ""
 }

@@ -42,6 +42,8 @@ type Options struct {
 	Exists    func(tool string) bool // whether a tool is a function
 	Run       func(context.Context, call.Call) (call.Outcome, error)
 	Limits    call.Limits // what Run abides by, for the messages that name it
+	// Tagged says that tags declare tools, too.
+	Tagged bool
 	// Defined reports whether the script has a function; nil for none.
 	Defined func(function string) bool
 	Folder  string // what files of resources and prompts are below
@@ -303,7 +305,7 @@ func (h *Host) problems(tools *catalog.Tools) []string {
 	}
 	for _, name := range h.opts.Functions() {
 		if !tools.Declares(name) && !h.isHook(tools, name) {
-			problems = append(problems, fmt.Sprintf("there is a function tool_%s, but the tools list does not declare %s; it is not served", name, name))
+			problems = append(problems, h.undeclared(name))
 		}
 	}
 	return problems
@@ -319,6 +321,14 @@ func (h *Host) isHook(tools *catalog.Tools, name string) bool {
 // exists reports whether there is something that runs a tool.
 func (h *Host) exists(tool *catalog.Tool) bool {
 	return tool.Engine != nil || h.opts.Exists(tool.Name)
+}
+
+// undeclared tells of a function that nothing declares a tool.
+func (h *Host) undeclared(name string) string {
+	if h.opts.Tagged {
+		return fmt.Sprintf("there is a function tool_%s, and no # @cmd above it; it is not served", name)
+	}
+	return fmt.Sprintf("there is a function tool_%s, but the tools list does not declare %s; it is not served", name, name)
 }
 
 // unimplemented tells what becomes of a tool without a function.

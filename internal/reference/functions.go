@@ -10,7 +10,7 @@ const functionsHead = `# Functions
 
 What a script that ` + "`conch serve`" + ` runs may call, and what it may define for Conch to call. [Writing servers](../writing-servers.md) shows them at work.
 
-In how a function is called, capitals are what you put there, brackets stand around what may be left out, and … is for any number of them. The status is 0 unless it is said otherwise. What a call says outside of a call goes nowhere, and what it asks fails with status 1.
+In how a function is called, capitals are what you put there, brackets stand around what may be left out, and … is for any number of them. The status is 0 unless it is said otherwise. What is said outside of a call goes nowhere, and what it asks fails with status 1.
 
 `
 

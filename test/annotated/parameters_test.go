@@ -145,6 +145,16 @@ c() ` + show
 	}
 	s.ends()
 
+	// A file gives what the environment does not, also of a variable that is needed.
+	dir := files(t, map[string]string{"x.sh": "# @meta dotenv\n# @env TOKEN!\n# @cmd\n# @option --token! $$\n# @option --kind[`kinds`] $KIND\nc() " + show + "\nkinds() { echo b; }\n", ".env": "TOKEN=from a file\n"})
+	s = serve(t, filepath.Join(dir, "x.sh"))
+	s.says("c", `{}`, "argc_token='from a file'\nwords:")
+	s.ends()
+	s = serveWith(t, []string{"TOKEN=t", "KIND=c"}, filepath.Join(dir, "x.sh"))
+	s.fails("c", `{}`, "the environment variable KIND, for kind=\"c\" (allowed: b)")
+	s.says("c", `{"kind":"b"}`, "argc_kind=b\nargc_token=t\nwords:")
+	s.ends()
+
 	s = serveWith(t, []string{"TOKEN=t", "SIZE=large"}, path)
 	s.fails("c", `{}`, "SIZE", "large")
 	s.ok("c", `{"size":3}`)

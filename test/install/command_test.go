@@ -125,6 +125,8 @@ var senseless = []struct {
 	{"--client cursor --name a -- absent", "there is no command absent"},
 	{"--client cursor --name a -- greeter/server.sh", "is not executable"},
 	{"--client gemini a$HOME/server.sh", "Gemini CLI would put something else for $HOME"},
+	{"--client cursor words.txt", "is a tool: there is no function below a comment # @cmd, and none called tool_NAME"},
+	{"--client cursor wrong.sh", "wrong.sh:1"},
 	{"--client cursor unstartable.sh", "its first line does not say with what"},
 }
 
@@ -134,7 +136,9 @@ func TestWhatMakesNoSense(t *testing.T) {
 		h.found(c)
 	}
 	h.write("work/program", "\x7fELF\x00")
-	h.write("work/a$HOME/server.sh", "")
+	h.write("work/words.txt", "hello\n")
+	h.write("work/wrong.sh", "# @option --[\n")
+	h.write("work/a$HOME/server.sh", "tool_a() { :; }\n")
 	h.write("work/unstartable.sh", "run_mcp_server\n")
 	if err := os.Chmod(h.path("work/unstartable.sh"), 0o755); err != nil {
 		t.Fatal(err)
@@ -155,5 +159,19 @@ func TestAFileAmongACommandsArgumentsIsPointedTo(t *testing.T) {
 	r.want(t, 0, `conch: greeter/server.sh is a file here, and the client starts the command elsewhere; if that is what you mean, write "$PWD/greeter/server.sh"`)
 	if strings.Count(r.err, "\n") != 1 {
 		t.Errorf("it said %s", r.err)
+	}
+}
+
+func TestVariablesThatAServerNeedsAreAskedFor(t *testing.T) {
+	h := newHome(t)
+	h.write("work/x.sh", "# @meta dotenv\n# @env TOKEN!\n# @env KEPT!\n# @env OTHER=1\n# @cmd Do\nx() { :; }\n")
+	h.write("work/.env", "KEPT=1\n")
+	const asks = "the server needs the environment variable TOKEN, and the entry does not give it; if the client does not have it, add --env TOKEN"
+	h.conch("install", "--print", "x.sh").want(t, 0, asks)
+	if r := h.conch("install", "--print", "x.sh"); strings.Contains(r.err, "KEPT") || strings.Contains(r.err, "OTHER") {
+		t.Errorf("it asks for what is there:\n%s", r.err)
+	}
+	if r := h.conch("install", "--print", "--env", "TOKEN=t", "x.sh"); strings.Contains(r.err, "TOKEN") {
+		t.Errorf("it asks for what it has been given:\n%s", r.err)
 	}
 }

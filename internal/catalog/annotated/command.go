@@ -1,6 +1,7 @@
 package annotated
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -33,15 +34,15 @@ func (c *command) Invocation(arguments json.RawMessage) (*invocation.Invocation,
 	v.Computed = slices.Clone(v.Computed)
 	w := words{v: &v}
 	for _, p := range c.Params {
-		values := valuesOf(p, given[p.Property])
+		values, label := valuesOf(p, given[p.Property]), p.Property
 		if len(given[p.Property]) == 0 {
 			s := c.standard[p.Property]
 			if s.err != nil {
 				return nil, s.err
 			}
-			values = s.values
+			values, label = s.values, cmp.Or(s.label, label)
 		}
-		set(&v, p, values)
+		set(&v, p, values, label)
 		if p.Kind == tags.Argument {
 			w.add(p, values)
 		}
@@ -81,8 +82,8 @@ func (w *words) add(p tags.Param, values []string) {
 	w.v.Words = append(w.v.Words, values...)
 }
 
-// set has a parameter be there for the call, or not.
-func set(v *invocation.Invocation, p tags.Param, values []string) {
+// set has a parameter be there for the call, or not. label is what messages call it.
+func set(v *invocation.Invocation, p tags.Param, values []string, label string) {
 	kind := kinds[p.Form()]
 	if len(values) == 0 {
 		v.Unset = append(slices.Clip(v.Unset), p.Variable)
@@ -91,13 +92,13 @@ func set(v *invocation.Invocation, p tags.Param, values []string) {
 			if kind == invocation.List {
 				what = invocation.FirstOfList
 			}
-			v.Computed = append(v.Computed, invocation.Computed{Variable: p.Variable, Label: p.Property, Function: p.DefaultFunction, What: what})
+			v.Computed = append(v.Computed, invocation.Computed{Variable: p.Variable, Label: label, Function: p.DefaultFunction, What: what})
 		}
 	} else {
 		v.Variables = append(slices.Clip(v.Variables), invocation.Variable{Name: p.Variable, Kind: kind, Values: values})
 	}
 	if p.ChoicesFunction != "" && p.Validated {
-		v.Computed = append(v.Computed, invocation.Computed{Variable: p.Variable, Label: p.Property, Function: p.ChoicesFunction, What: invocation.Choices})
+		v.Computed = append(v.Computed, invocation.Computed{Variable: p.Variable, Label: label, Function: p.ChoicesFunction, What: invocation.Choices})
 	}
 }
 

@@ -29,6 +29,7 @@ type Folder struct {
 	seen   []seenFile
 	read   *reading
 	named  []string // paths of files that tags name, as those of the last reading
+	wanted []string // variables that commands need, likewise
 	merged merged
 }
 
@@ -61,20 +62,43 @@ func (f *Folder) Check(list *catalog.Tools) error {
 	if err != nil {
 		return err
 	}
-	if f.read.faults != nil {
-		return f.read.faults
+	if err := f.faults(); err != nil {
+		return err
 	}
 	if len(tools.Problems) > 0 || slices.ContainsFunc(tools.List, func(t *catalog.Tool) bool { return t.Engine != nil }) {
 		return nil
 	}
-	hint := ""
-	for _, path := range f.Files() {
-		if strings.HasSuffix(path, ".sh") {
-			hint = "; to serve a script, name it: " + path
-			break
+	return fmt.Errorf("no file in %s has a tag that says what it is, such as # @describe%s", f.path, f.hint())
+}
+
+// faults are what is wrong with the files as they were read last.
+func (f *Folder) faults() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.read.faults
+}
+
+// Wanted are the variables of the environment that commands need, of the files as
+// they were read last.
+func (f *Folder) Wanted() (names []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.wanted)
+}
+
+// hint names what may be meant by a folder that has no tools.
+func (f *Folder) hint() string {
+	entries, _ := os.ReadDir(f.path)
+	for _, e := range entries {
+		path := filepath.Join(f.path, e.Name())
+		switch {
+		case strings.HasSuffix(path, ".sh") && e.Type().IsRegular():
+			return "; to serve a script, name it: " + path
+		case e.IsDir() && e.Name() == "tools":
+			return "; to serve a folder below it, name that: " + path
 		}
 	}
-	return fmt.Errorf("no file in %s has a tag that says what it is, such as # @describe%s", f.path, hint)
+	return ""
 }
 
 // Tools are those of the files as they are now, and of the list beside them. A file
@@ -127,7 +151,7 @@ func (f *Folder) now() (*reading, error) {
 	if f.read != nil && slices.EqualFunc(slices.Concat(seen, f.look(f.named)), f.seen, isSame) {
 		return f.read, nil
 	}
-	f.named = nil
+	f.named, f.wanted = nil, nil
 	f.read = f.readAll(seen)
 	// Which files tags name is known only once they have been read.
 	f.seen = slices.Concat(seen, f.look(f.named))
@@ -224,6 +248,7 @@ func (f *Folder) readTags(path string, text []byte) (*Script, error) {
 	s, err := Read(path, text)
 	if s != nil {
 		f.named = append(f.named, s.named()...)
+		f.wanted = append(f.wanted, s.Wanted()...)
 	}
 	return s, err
 }
@@ -236,15 +261,15 @@ func (f *Folder) readScript(path string, text []byte) ([]*catalog.Tool, []string
 	s.Apart()
 	s.In(f.env)
 	tools, problems := s.own()
-	return tools, append(problems, unserved(path, s.tags)...), nil
+	return tools, problems, nil
 }
 
 // unserved tells of a script with tags that has no tool.
-func unserved(path string, s *tags.Script) []string {
+func unserved(s *tags.Script) []string {
 	if len(s.Commands) > 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s has tags, and no command that could be a tool", path)}
+	return []string{fmt.Sprintf("%s has tags, and no function below a @cmd that could be a tool (one whose name begins with _ is private)", s.File)}
 }
 
 // A language is what a file is written in, as far as it matters here.

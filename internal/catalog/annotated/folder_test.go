@@ -137,7 +137,7 @@ func TestWhatBelongsToAFolder(t *testing.T) {
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, "d.sh"), 0o755), os.Symlink("a.sh", filepath.Join(dir, ".l")), os.Symlink("none", filepath.Join(dir, "dangling.sh"))); err != nil {
 		t.Fatal(err)
 	}
-	requireTools(t, f, "a", "no command that could be a tool")
+	requireTools(t, f, "a", "no function below a @cmd that could be a tool")
 	if err := f.Check(catalog.NewTools(nil, nil, nil)); err != nil {
 		t.Error(err)
 	}

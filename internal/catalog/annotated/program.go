@@ -15,6 +15,9 @@ import (
 
 // readProgram reads the tags of a program, which is one tool with the file's name.
 func (f *Folder) readProgram(path string, text, comments []byte, isExecutable bool) ([]*catalog.Tool, []string, error) {
+	if tags.Mentions(comments, "cmd") {
+		return nil, nil, fmt.Errorf("%s has a @cmd, which stands above a function of Bash; a program is one tool, whose tags are @describe, @option and the like", path)
+	}
 	s, err := f.readTags(path, comments)
 	switch {
 	case err != nil:
@@ -24,8 +27,6 @@ func (f *Folder) readProgram(path string, text, comments []byte, isExecutable bo
 	case !bytes.HasPrefix(text, []byte("#!")):
 		// Bash would take it for a script of its own.
 		return nil, []string{fmt.Sprintf("%s has tags, and does not begin with #! and what runs it; it is not served", path)}, nil
-	case tags.Mentions(comments, "cmd"):
-		return nil, nil, fmt.Errorf("%s has a @cmd, which stands above a function of Bash; a program is one tool, whose tags are @describe, @option and the like", path)
 	}
 	s.In(f.env)
 	var tools []*catalog.Tool
@@ -42,7 +43,7 @@ func (f *Folder) readProgram(path string, text, comments []byte, isExecutable bo
 			problems = append(problems, fmt.Sprintf("%s:%d: %s", path, c.Line, problem))
 		}
 	}
-	return tools, append(problems, unserved(path, s.tags)...), nil
+	return tools, problems, nil
 }
 
 // program is what runs a program with tags. A function that computes something

@@ -26,6 +26,9 @@ import (
 // An Environment is that of a server.
 type Environment struct {
 	Get func(name string) (value string, ok bool)
+	// IsSet reports whether the script has set a variable that is not there; nil
+	// where nobody can tell.
+	IsSet func(name string) bool
 	// HasProgram reports whether there is something to run of that name.
 	HasProgram func(name string) bool
 }
@@ -149,11 +152,13 @@ func (s *Script) Apart() { s.apart = true }
 // Dotenv is what @meta dotenv gives, NAME=value each.
 func (s *Script) Dotenv() []string { return s.dotenv }
 
-// Wanted are the variables of the environment that commands need.
+// Wanted are the variables of the environment that commands need, and that the
+// file of @meta dotenv does not give.
 func (s *Script) Wanted() (names []string) {
 	for _, c := range s.tags.Commands {
 		for _, e := range c.Env {
-			if e.Required && !slices.Contains(names, e.Name) {
+			isGiven := slices.ContainsFunc(s.dotenv, func(entry string) bool { return strings.HasPrefix(entry, e.Name+"=") })
+			if e.Required && !isGiven && !slices.Contains(names, e.Name) {
 				names = append(names, e.Name)
 			}
 		}
@@ -204,7 +209,7 @@ func (s *Script) own() (list []*catalog.Tool, problems []string) {
 			list = append(list, tool)
 		}
 	}
-	return list, problems
+	return list, append(problems, unserved(s.tags)...)
 }
 
 func (s *Script) tool(c tags.Command, engine catalog.Engine) (tool *catalog.Tool, problem string) {
@@ -282,7 +287,7 @@ func computedOf(c tags.Command) (all []invocation.Computed) {
 // lacking tells what of the needs is not there.
 func (e Environment) lacking(needs invocation.Needs) (phrases []string) {
 	for _, name := range needs.Variables {
-		if _, ok := e.Get(name); !ok {
+		if _, ok := e.Get(name); !ok && (e.IsSet == nil || !e.IsSet(name)) {
 			phrases = append(phrases, fmt.Sprintf("the environment variable %s, which is not set", name))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 // A standard is what a parameter has that a call does not give.
 type standard struct {
 	values []string // none where it is not set
+	label  string   // what messages call it; "" for the parameter's name
 	err    error    // why there is none that could be used
 }
 
@@ -20,7 +21,7 @@ func standards(params []tags.Param, env Environment) map[string]standard {
 	for _, p := range params {
 		if text, ok := env.bound(p); ok {
 			values, err := fromEnvironment(p, text)
-			all[p.Property] = standard{values, err}
+			all[p.Property] = standard{values, fmt.Sprintf("the environment variable %s, for %s", p.Bound, p.Property), err}
 		} else if p.Default != nil && p.Form() != tags.Pairs {
 			all[p.Property] = standard{values: []string{*p.Default}}
 		}
