@@ -97,7 +97,8 @@ func (src *source) hasList(text []byte, flags serverFlags, getenv func(string) (
 
 // explain adds what may have been meant to an error about a list that is not there.
 func (src *source) explain(err error) error {
-	if err == nil || src.isTagged() || !strings.Contains(err.Error(), "Cannot read tools list") || !strings.Contains(err.Error(), "there is no such file") {
+	absent := "Cannot read tools list: " + beside(src.path, "tools.json") + ": there is no such file"
+	if err == nil || src.isTagged() || !strings.Contains(err.Error(), absent) {
 		return err
 	}
 	status := 2
