@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 
 	"golang.org/x/sys/unix"
@@ -18,7 +19,7 @@ func ProcessorsOf(pid int) (p Processors) {
 	if unix.SchedGetaffinity(pid, &p.set) != nil {
 		return Processors{}
 	}
-	for cpu := range 8 * len(p.set) * wordBytes {
+	for cpu := range maxProcessors {
 		if p.set.IsSet(cpu) {
 			p.each = append(p.each, cpu)
 		}
@@ -26,8 +27,8 @@ func ProcessorsOf(pid int) (p Processors) {
 	return p
 }
 
-// wordBytes is no less than an element of a CPUSet has.
-const wordBytes = 8
+// maxProcessors is how many a CPUSet can tell of.
+const maxProcessors = 1024
 
 // Choose has a process, and what it forks from then on, run on one of the
 // processors only; which one it is depends on n. It reports whether it does.
@@ -40,9 +41,18 @@ func (p Processors) Choose(pid, n int) bool {
 	return unix.SchedSetaffinity(pid, &one) == nil
 }
 
-// Restore has a process run on all of the processors.
+// Restore has a process run on all of the processors. Where the system has taken
+// all of them from this process meanwhile, it is those that there are instead.
 func (p Processors) Restore(pid int) error {
-	if err := unix.SchedSetaffinity(pid, &p.set); err != nil {
+	err := unix.SchedSetaffinity(pid, &p.set)
+	if errors.Is(err, unix.EINVAL) {
+		var all unix.CPUSet
+		for cpu := range maxProcessors {
+			all.Set(cpu)
+		}
+		err = unix.SchedSetaffinity(pid, &all)
+	}
+	if err != nil {
 		return fmt.Errorf("give process %d its processors back: %w", pid, err)
 	}
 	return nil

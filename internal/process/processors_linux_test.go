@@ -32,6 +32,22 @@ func TestAProcessIsKeptOnOneProcessorUntilItHasAllBack(t *testing.T) {
 	}
 }
 
+func TestAProcessGetsWhatThereIsWhereItsOwnAreGone(t *testing.T) {
+	cmd := exec.Command("sleep", "1000")
+	must(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	pid := cmd.Process.Pid
+	all, gone := ProcessorsOf(pid), Processors{}
+	gone.set.Set(maxProcessors - 1)
+	must(t, gone.Restore(pid))
+	if got := ProcessorsOf(pid).each; len(got) < len(all.each) {
+		t.Errorf("it is on %d of %d", got, all.each)
+	}
+}
+
 func TestOfAProcessThatIsNotThereNothingIsKnown(t *testing.T) {
 	p := ProcessorsOf(1 << 30)
 	if p.Choose(1<<30, 0) || p.Restore(1<<30) == nil {
