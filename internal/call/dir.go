@@ -24,7 +24,7 @@ import (
 //
 // On a disk that takes as long as a good part of forking a shell, while to
 // rename a directory takes next to nothing. So a directory whose call has left
-// nothing, neither in it nor running, gets the name of a later call at once, and
+// nothing, neither in it nor running, is used again under another name, and
 // any other is moved out of sight at once and removed a moment later.
 type dirs struct {
 	tmp      string
@@ -37,7 +37,7 @@ type dirs struct {
 	count    atomic.Int64
 	secrets  secrets
 
-	spare   chan string  // empty directories that wait for a call, by the name it will have
+	spare   chan string  // empty directories that wait for a call
 	trash   chan trashed // directories that wait for their removal
 	closing chan struct{}
 	closed  chan struct{}
@@ -88,16 +88,19 @@ func (d *dirs) name(kind string) string {
 // and which nobody can guess: what it ends with is how a call's channel knows its
 // own.
 func (d *dirs) take() (string, error) {
+	outer := d.name("call") + "-" + d.secrets.next()
+	if d.layout == Rooted {
+		outer = d.roots + "-" + strconv.FormatInt(d.count.Add(1), 10)
+	}
 	select {
 	case spare := <-d.spare:
-		if isDirectory(spare) {
-			return d.inner(spare), nil
+		if unix.Rename(spare, outer) == nil {
+			return d.inner(outer), nil
 		}
 		// Somebody cleans up here. Make a new one.
 		d.remove(trashed{spare, spare})
 	default:
 	}
-	outer := d.callName()
 	err := d.refused
 	if err == nil {
 		err = d.make(outer)
@@ -106,19 +109,6 @@ func (d *dirs) take() (string, error) {
 		return "", fmt.Errorf("cannot create its call directory in %s: %w", d.tmp, err)
 	}
 	return d.inner(outer), nil
-}
-
-// callName returns the name of a directory that no call has had.
-func (d *dirs) callName() string {
-	if d.layout == Rooted {
-		return d.roots + "-" + strconv.FormatInt(d.count.Add(1), 10)
-	}
-	return d.name("call") + "-" + d.secrets.next()
-}
-
-func isDirectory(path string) bool {
-	var stat unix.Stat_t
-	return unix.Lstat(path, &stat) == nil && stat.Mode&unix.S_IFMT == unix.S_IFDIR
 }
 
 // secrets are texts that nobody can guess. The zero value is ready.
@@ -210,8 +200,8 @@ func (d *dirs) drop(inner string) {
 	}
 }
 
-// rename moves a directory into the base. What there is by the new name nobody has
-// to ask, as [os.Rename] does: there is nothing.
+// rename moves a directory into the base. Here as in take nobody has to look, as
+// [os.Rename] does, what there is by the new name: there is nothing.
 func (d *dirs) rename(outer, to string) error {
 	err := unix.Rename(outer, to)
 	if !errors.Is(err, fs.ErrNotExist) || d.layout == Flat {
@@ -232,7 +222,7 @@ func (d *dirs) isUnused(outer string) bool {
 }
 
 func (d *dirs) recycle(outer string) bool {
-	spare := d.callName()
+	spare := d.name("spare")
 	if d.rename(outer, spare) != nil {
 		return false
 	}

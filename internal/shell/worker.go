@@ -21,14 +21,16 @@ import (
 // It belongs to one goroutine at a time: the one that acquired it.
 type Worker struct {
 	server     *Server
-	generation int64         // of the root shell it was forked from
-	session    int           // in which it and its calls run
-	slot       int           // of the lifeline's record
-	base       string        // its files' names begin so
-	shell      process.Group // the worker itself
-	group      process.Group // its subshell
-	waiting    bool          // the subshell waits for a call
-	ended      bool          // the worker is gone
+	generation int64              // of the root shell it was forked from
+	session    int                // in which it and its calls run
+	slot       int                // of the lifeline's record
+	base       string             // its files' names begin so
+	shell      process.Group      // the worker itself
+	group      process.Group      // its subshell
+	waiting    bool               // the subshell waits for a call
+	processors process.Processors // that calls may run on
+	kept       bool               // the worker is kept on one of them
+	ended      bool               // the worker is gone
 
 	job      *os.File // what the subshell is to do
 	jobSize  int
@@ -162,8 +164,32 @@ func (w *Worker) Start(job Job) error {
 	if _, err := w.job.WriteAt(text, 0); err != nil {
 		return fmt.Errorf("write the call's job: %w", err)
 	}
+	if err := w.letGo(); err != nil {
+		return err
+	}
 	if err := w.wake.write([]byte{'\n'}); err != nil {
 		return fmt.Errorf("wake the call's shell: %w", err)
+	}
+	return nil
+}
+
+// keep has the worker, and the subshells it forks, run on one processor as long as
+// they wait for calls. What they share is in its caches; where a system spreads
+// forks over its processors, each has to fetch it and to tell the others which of
+// its memory has changed. Servers and workers have different processors.
+func (w *Worker) keep() {
+	w.processors = process.ProcessorsOf(int(w.shell))
+	w.kept = w.processors.Choose(int(w.shell), os.Getpid()+w.slot)
+}
+
+// letGo has the call run wherever the script's shell may.
+func (w *Worker) letGo() error {
+	if !w.kept {
+		return nil
+	}
+	// One that is gone is noticed by who waits for it.
+	if err := w.processors.Restore(int(w.group)); !errors.Is(err, unix.ESRCH) {
+		return err
 	}
 	return nil
 }
@@ -380,6 +406,7 @@ func (w *Worker) come(ctx context.Context) error {
 			w.note(kind, number)
 		}
 	}
+	w.keep()
 	return w.server.lifeline.Record(w.shellSlot(), w.shell)
 }
 

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -384,6 +386,36 @@ func TestAScriptThatFailsEndsTheStartWithItsLine(t *testing.T) {
 			}
 			if err == nil || !strings.HasSuffix(err.Error(), want) || !strings.Contains(err.Error(), "server.sh") {
 				t.Errorf("%q: %v, want %q", script, err, want)
+			}
+		})
+	}
+}
+
+func TestCallsRunOnAllTheProcessorsThatTheScriptHas(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("nobody tells of processors here")
+	}
+	const allowed = `allowed() { while read -r name list; do [[ $name != Cpus_allowed_list: ]] || echo "$list"; done </proc/self/status; }
+		tool_allowed() { allowed; sh -c 'grep ^Cpus_allowed_list: /proc/self/status'; }`
+	own, err := exec.Command("bash", "-c", allowed+"\nallowed").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.TrimSpace(string(own))
+	for name, tt := range map[string]struct{ script, want string }{
+		"as they are":          {allowed, all},
+		"as the script has it": {"taskset -pc 0 $$\n" + allowed, "0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := exec.LookPath("taskset"); err != nil && tt.want == "0" {
+				t.Skip("there is no taskset")
+			}
+			s := start(t, tt.script, 2)
+			for range 4 {
+				want := tt.want + "\nCpus_allowed_list:\t" + tt.want + "\n"
+				if _, output := run(t, s, "allowed", `{}`); output != want {
+					t.Errorf("output %q, want %q", output, want)
+				}
 			}
 		})
 	}
