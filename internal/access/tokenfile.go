@@ -1,16 +1,14 @@
 package access
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/conch-mcp/conch/internal/regular"
 )
 
 const (
@@ -92,11 +90,7 @@ func (f *tokenFile) sayEmpty() {
 func (f *tokenFile) unchanged() bool {
 	var now unix.Stat_t
 	err := unix.Stat(f.path, &now)
-	return err == nil && f.known && sameState(&now, &f.seen)
-}
-
-func sameState(a, b *unix.Stat_t) bool {
-	return a.Dev == b.Dev && a.Ino == b.Ino && a.Size == b.Size && a.Mtim == b.Mtim && a.Ctim == b.Ctim
+	return err == nil && f.known && regular.IsSame(&now, &f.seen)
 }
 
 // read leaves the tokens as they are when it fails.
@@ -120,32 +114,14 @@ func (f *tokenFile) read() error {
 }
 
 func (f *tokenFile) text() (string, error) {
-	// Without O_NONBLOCK the open of a FIFO would wait for a writer.
-	in, err := os.OpenFile(f.path, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		var pathErr *fs.PathError
-		if errors.As(err, &pathErr) {
-			return "", pathErr.Err
-		}
-		return "", err
-	}
-	defer in.Close()
-	if err := unix.Fstat(int(in.Fd()), &f.seen); err != nil {
-		return "", err
-	}
-	if f.seen.Mode&unix.S_IFMT != unix.S_IFREG {
-		return "", errors.New("it is not a regular file")
-	}
-	text, err := io.ReadAll(io.LimitReader(in, maxTokenFile+1))
-	if len(text) > maxTokenFile {
-		return "", fmt.Errorf("it is larger than %d MiB", maxTokenFile>>20)
-	}
+	text, state, err := regular.Read(f.path, maxTokenFile)
+	f.seen = state
 	return string(text), err
 }
 
 // say logs once for each state of the file.
 func (f *tokenFile) say(text string) {
-	if f.said.text == text && sameState(&f.said.state, &f.seen) {
+	if f.said.text == text && regular.IsSame(&f.said.state, &f.seen) {
 		return
 	}
 	f.said = complaint{state: f.seen, text: text}

@@ -5,22 +5,24 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/conch-mcp/conch/internal/regular"
 )
 
 const maxFile = 1 << 20
 
 // FromFile makes a set of what a file like {"roots":[{"path":"./data","name":"Data"}]}
 // names, in the way of [FromList]. An entry that cannot be used is left out and
-// becomes a warning. An error is about the whole file, and is [fs.ErrNotExist]
+// becomes a warning. An error is about the whole file, and is [regular.ErrAbsent]
 // where there is none.
 func FromFile(path, base string) (set Set, warnings []string, err error) {
-	text, err := readFile(path)
+	text, _, err := regular.Read(path, maxFile)
+	if errors.Is(err, unix.ENOTDIR) {
+		err = regular.ErrAbsent
+	}
 	if err != nil {
 		return Set{}, nil, fmt.Errorf("read %s: %w", path, err)
 	}
@@ -35,33 +37,6 @@ func FromFile(path, base string) (set Set, warnings []string, err error) {
 		}
 	}
 	return g.set, warnings, nil
-}
-
-func readFile(path string) ([]byte, error) {
-	// Without O_NONBLOCK the open of a FIFO would wait for a writer.
-	in, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if errors.Is(err, unix.ENOTDIR) {
-		return nil, fs.ErrNotExist
-	}
-	if err != nil {
-		return nil, cause(err)
-	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return nil, cause(err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
-	}
-	text, err := io.ReadAll(io.LimitReader(in, maxFile+1))
-	if err != nil {
-		return nil, cause(err)
-	}
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("it is larger than %d MiB", maxFile>>20)
-	}
-	return text, nil
 }
 
 func parseFile(text []byte) ([]json.RawMessage, error) {

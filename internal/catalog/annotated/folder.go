@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/conch-mcp/conch/internal/catalog"
+	"github.com/conch-mcp/conch/internal/regular"
 	"github.com/conch-mcp/conch/internal/tags"
 )
 
@@ -173,10 +173,7 @@ func (f *Folder) look(names []string) (seen []seenFile) {
 	return seen
 }
 
-func isSame(a, b seenFile) bool {
-	return a.name == b.name && a.stat.Dev == b.stat.Dev && a.stat.Ino == b.stat.Ino && a.stat.Size == b.stat.Size &&
-		a.stat.Mode == b.stat.Mode && a.stat.Mtim == b.stat.Mtim && a.stat.Ctim == b.stat.Ctim
-}
+func isSame(a, b seenFile) bool { return a.name == b.name && regular.IsSame(&a.stat, &b.stat) }
 
 // readAll reads the files. Of two tools with one name neither is served.
 func (f *Folder) readAll(files []seenFile) *reading {
@@ -213,7 +210,7 @@ func (f *Folder) readFile(file seenFile) (tools []*catalog.Tool, problems []stri
 	if file.stat.Size > maxScript {
 		return nil, nil, nil
 	}
-	text, err := readBounded(path)
+	text, _, err := regular.Read(path, maxScript)
 	if err != nil {
 		return nil, []string{fmt.Sprintf("cannot read %s: %v; it is not served", path, err)}, nil
 	}
@@ -227,20 +224,6 @@ func (f *Folder) readFile(file seenFile) (tools []*catalog.Tool, problems []stri
 		}
 	}
 	return nil, nil, nil
-}
-
-func readBounded(path string) ([]byte, error) {
-	// Without O_NONBLOCK the open of a FIFO would wait for a writer.
-	in, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		var pathErr *os.PathError
-		if errors.As(err, &pathErr) {
-			err = pathErr.Err
-		}
-		return nil, err
-	}
-	defer in.Close()
-	return io.ReadAll(io.LimitReader(in, maxScript))
 }
 
 // readTags reads the tags of a file, and notes which others they name.

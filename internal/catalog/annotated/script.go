@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -20,6 +19,7 @@ import (
 	"github.com/conch-mcp/conch/internal/catalog"
 	"github.com/conch-mcp/conch/internal/catalog/bashsdk"
 	"github.com/conch-mcp/conch/internal/invocation"
+	"github.com/conch-mcp/conch/internal/regular"
 	"github.com/conch-mcp/conch/internal/tags"
 )
 
@@ -97,11 +97,15 @@ func (s *Script) readDotenv() error {
 	if name == "" {
 		return nil
 	}
-	variables, err := godotenv.Read(s.beside(name))
-	switch {
-	case errors.Is(err, os.ErrNotExist):
+	text, _, err := regular.Read(s.beside(name), maxScript)
+	if errors.Is(err, regular.ErrAbsent) {
 		return nil
-	case err != nil:
+	}
+	var variables map[string]string
+	if err == nil {
+		variables, err = godotenv.UnmarshalBytes(text)
+	}
+	if err != nil {
 		return fmt.Errorf("read %s, which @meta dotenv of %s names: %w", s.beside(name), s.tags.File, err)
 	}
 	for name, value := range variables {

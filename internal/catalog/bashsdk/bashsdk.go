@@ -13,8 +13,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -23,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/conch-mcp/conch/internal/catalog"
+	"github.com/conch-mcp/conch/internal/regular"
 )
 
 // maxFile bounds a list or configuration.
@@ -54,14 +53,14 @@ func (f *file[T]) read() (T, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var now unix.Stat_t
-	if f.known && unix.Stat(f.path, &now) == nil && same(&now, &f.seen) {
+	if f.known && unix.Stat(f.path, &now) == nil && regular.IsSame(&now, &f.seen) {
 		return f.value, nil
 	}
 	f.known = false
 	start := time.Now()
 	text, stat, err := readObject(f.path, f.anyMark)
 	var value, none T
-	if f.absent != none && errors.Is(err, errAbsent) && !isThere(f.path) {
+	if f.absent != none && errors.Is(err, regular.ErrAbsent) && !isThere(f.path) {
 		return f.absent, nil
 	}
 	if err == nil {
@@ -73,11 +72,6 @@ func (f *file[T]) read() (T, error) {
 	f.seen, f.value = stat, value
 	f.known = start.Sub(time.Unix(stat.Ctim.Unix())) > settled
 	return value, nil
-}
-
-// same compares what changes when a file does.
-func same(a, b *unix.Stat_t) bool {
-	return a.Dev == b.Dev && a.Ino == b.Ino && a.Size == b.Size && a.Mtim == b.Mtim && a.Ctim == b.Ctim
 }
 
 // isThere reports whether there is anything of that name, be it a link that
@@ -129,42 +123,14 @@ func readObject(path string, anyMark bool) (text []byte, stat unix.Stat_t, err e
 
 // readText reads a regular file, without its byte order mark if it may have one.
 func readText(path string, anyMark bool) (text []byte, stat unix.Stat_t, err error) {
-	// Without O_NONBLOCK the open of a FIFO would wait for a writer.
-	in, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	text, stat, err = regular.Read(path, maxFile)
 	if err != nil {
-		return nil, stat, reason(err)
-	}
-	defer in.Close()
-	if err := unix.Fstat(int(in.Fd()), &stat); err != nil {
 		return nil, stat, err
-	}
-	switch {
-	case stat.Mode&unix.S_IFMT != unix.S_IFREG:
-		return nil, stat, errors.New("it is not a regular file")
-	case stat.Size > maxFile:
-		return nil, stat, fmt.Errorf("it is larger than %d MiB", maxFile>>20)
-	}
-	text, err = io.ReadAll(io.LimitReader(in, maxFile+1))
-	if err != nil {
-		return nil, stat, reason(err)
 	}
 	if anyMark {
 		text = bytes.TrimPrefix(text, byteOrderMark)
 	}
 	return text, stat, nil
-}
-
-var errAbsent = errors.New("there is no such file")
-
-func reason(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return errAbsent
-	}
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err
-	}
-	return err
 }
 
 func checkObject(text []byte) error {
