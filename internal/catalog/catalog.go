@@ -58,8 +58,8 @@ type Engine interface {
 	// been checked. The text of an error is for the model.
 	Invocation(arguments json.RawMessage) (*invocation.Invocation, error)
 	// Missing tells what the tool cannot do without and is not there, a phrase
-	// each.
-	Missing() []string
+	// each. has reports whether there is a program of a name, or at a path.
+	Missing(has func(program string) bool) []string
 }
 
 // Tools is one reading of a list of tools.

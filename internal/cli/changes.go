@@ -15,7 +15,7 @@ import (
 type changes struct {
 	hub     *subscription.Hub
 	watcher *watch.Watcher
-	folder  func() []string // what a folder of tools is made of now; nil for none
+	more    func() []string // what the list of tools is in besides
 
 	mu    sync.Mutex
 	lists map[string][]string // their names, by their files: one may hold several
@@ -28,10 +28,8 @@ func startChanges(s *server) *changes {
 	for list, path := range s.lists.paths {
 		c.add(list, path)
 	}
-	if s.source.folder != nil {
-		c.folder = s.source.folder.Files
-		c.addFolder()
-	}
+	c.more = s.source.files
+	c.addMore()
 	c.watcher = watch.New(watch.Options{Changed: c.changed, Log: s.logs.logger()})
 	c.hub = subscription.NewHub(subscription.Options{
 		Tells: s.host.Tells, Subscribes: s.host.Subscribes, Find: s.host.Find,
@@ -51,10 +49,10 @@ func (c *changes) add(list, path string) {
 	}
 }
 
-// addFolder notes the files of a folder of tools, each of which is a part of their
+// addMore notes the files of a folder of tools, each of which is a part of their
 // list.
-func (c *changes) addFolder() {
-	for _, path := range c.folder() {
+func (c *changes) addMore() {
+	for _, path := range c.more() {
 		c.add(subscription.Tools, path)
 	}
 }
@@ -91,8 +89,8 @@ func (c *changes) listsIn(path string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	lists := c.lists[path]
-	if c.folder != nil && slices.Contains(lists, subscription.Tools) {
-		c.addFolder()
+	if slices.Contains(lists, subscription.Tools) {
+		c.addMore()
 		c.watch()
 	}
 	return lists

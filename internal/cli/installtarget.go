@@ -61,8 +61,7 @@ func launchFolder(folder string) (l launch, err error) {
 
 // needsOfFolder is needsOf of a folder.
 func needsOfFolder(path string) ([]string, error) {
-	everything := annotated.Environment{Get: os.LookupEnv, HasProgram: func(string) bool { return true }}
-	tools, err := annotated.NewFolder(path, everything)
+	tools, err := annotated.NewFolder(path, annotated.Environment{Get: os.LookupEnv})
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +132,7 @@ func needsOf(path, text string) ([]string, error) {
 		}
 		return nil, nil
 	}
-	script, err := annotated.Read(path, []byte(text))
+	script, err := annotated.Read(path, []byte(text), annotated.Environment{Get: os.LookupEnv})
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -11,12 +10,12 @@ import (
 
 // scope finds what is in scope for clients that name no roots. warnings are for
 // the log, which is not open yet.
-func scope(script string, list []string, getenv func(string) string) (set roots.Set, warnings []string, err error) {
-	dir, err := filepath.Abs(filepath.Dir(script))
+func scope(of source, list []string, getenv func(string) string) (set roots.Set, warnings []string, err error) {
+	dir, err := of.home()
 	if err != nil {
-		return roots.Set{}, nil, fmt.Errorf("find the directory of %s: %w", script, err)
+		return roots.Set{}, nil, err
 	}
-	return roots.Fallback(roots.Sources{List: list, Getenv: getenv, Dir: homeOf(script, dir)})
+	return roots.Fallback(roots.Sources{List: list, Getenv: getenv, Dir: dir})
 }
 
 // homeOf is the server's directory: the script's or, where a link to the script

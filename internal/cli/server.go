@@ -22,7 +22,7 @@ import (
 // server is a running server script: everything between a transport and Bash.
 type server struct {
 	host   *host.Host
-	source *source
+	source source
 	script *shell.Script // as it was at the start
 	lists  lists
 	logs   *logs
@@ -96,10 +96,10 @@ func (p place) start(ctx context.Context, script string, args []string, flags se
 		}
 	}()
 	log := s.logs.logger()
-	if s.source, err = openSource(script, flags, s, p.lookup); err != nil {
+	if s.source, err = openSource(script, whereabouts{p.lookup, s.isSet, flags.tools}); err != nil {
 		return nil, err
 	}
-	inScope, warnings, err := scope(s.source.anchor, flags.roots, p.getenv)
+	inScope, warnings, err := scope(s.source, flags.roots, p.getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -137,8 +137,8 @@ func (p place) start(ctx context.Context, script string, args []string, flags se
 	s.lists = s.findLists(flags)
 	s.host = host.New(host.Options{
 		Name: s.source.name(), Version: s.source.version(),
-		Tools: s.lists.readTools, Resources: s.lists.resources.Read, Prompts: s.lists.prompts.Read, Config: s.lists.readConfig,
-		Functions: s.toolFunctions, Tagged: s.source.isTagged(),
+		Tools: s.lists.readTools, Resources: s.lists.resources, Prompts: s.lists.prompts, Config: s.lists.readConfig,
+		Functions: s.toolFunctions, Tagged: s.source.isTagged(), HasProgram: s.hasProgram,
 		Exists:  func(tool string) bool { return s.shell.Script().Functions["tool_"+tool] },
 		Defined: func(function string) bool { return s.shell.Script().Functions[function] },
 		Folder:  s.lists.folder, PageSize: flags.pageSize,
@@ -146,17 +146,13 @@ func (p place) start(ctx context.Context, script string, args []string, flags se
 		Heartbeat: time.Duration(flags.length.heartbeat), Long: s.long, Roots: inScope, Log: log,
 	})
 	s.updates.Listen(s.host.Hear, log)
-	return s, s.source.check(s.lists)
+	return s, s.source.check(s.lists.readList)
 }
 
 // startShell starts the shell of the source. more is of its environment.
 func (s *server) startShell(ctx context.Context, p place, args []string, flags serverFlags, more []string) (*shell.Server, error) {
-	script := s.source.script
-	if s.source.runsNothing() {
-		script = ""
-	}
 	started, err := shell.Start(ctx, shell.Options{
-		Bash: flags.bash, Script: script, Args: args, Dir: p.dir, Output: p.stderr,
+		Bash: flags.bash, Script: s.source.script(), Args: args, Dir: p.dir, Output: p.stderr,
 		Env:  slices.Concat(s.source.environment(), p.env, p.findable(), more, []string{talkback.UpdatesVariable + "=" + s.updates.Path()}),
 		Talk: true, Commands: s.source.isTagged(), Wanted: s.source.wanted(), Parked: flags.asking.maxParked,
 		Workers: int(flags.concurrency), Lifeline: s.lifeline, Log: s.logs.logger(),
@@ -206,16 +202,29 @@ func controlParent() (string, error) {
 	return dir, nil
 }
 
+// isSet reports whether a variable is there once the script has been sourced.
+func (s *server) isSet(name string) bool { return s.shell != nil && s.shell.Script().Set[name] }
+
+// hasProgram reports whether calls would find a program, or a function of the
+// script's in its place.
+func (s *server) hasProgram(program string) bool {
+	script := s.shell.Script()
+	if strings.ContainsRune(program, filepath.Separator) {
+		return process.IsProgram(program)
+	}
+	return script.Functions[program] || process.Find(script.Variables["PATH"], script.Variables["PWD"], program) != ""
+}
+
 // file is the path of one of the server's files: the flag's, the script's, or the
 // one beside the script, which nobody has named.
-func (s *server) file(flag, variable, script, name string) (path string, named bool) {
+func (s *server) file(flag, variable, name string) (path string, named bool) {
 	if flag != "" {
 		return flag, true
 	}
 	if path := s.script.Variables[variable]; path != "" {
 		return s.inScriptDir(path), true
 	}
-	return beside(script, name), false
+	return s.source.beside(name), false
 }
 
 // beside is the path of a file beside a script.
@@ -263,7 +272,7 @@ func (s *server) openLog(flags logFlags) error {
 func (s *server) toolFunctions() []string {
 	var names []string
 	for f := range s.shell.Script().Functions {
-		if name, ok := strings.CutPrefix(f, "tool_"); ok && name != "" && !s.source.own(f) {
+		if name, ok := strings.CutPrefix(f, "tool_"); ok && name != "" && !s.source.owns(f) {
 			names = append(names, name)
 		}
 	}

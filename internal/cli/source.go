@@ -1,104 +1,147 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 
 	"github.com/conch-mcp/conch/internal/catalog"
 	"github.com/conch-mcp/conch/internal/catalog/annotated"
+	"github.com/conch-mcp/conch/internal/regular"
 )
 
-// A source is what a server is made of: a script whose tools a list declares, a
-// script that says in tags what its tools are, or a folder of files that do.
-type source struct {
-	path   string // as it was given
-	script string // what the shell is started with
-	anchor string // a path in the folder that lists and roots are looked for in
-	tagged *annotated.Script
-	folder *annotated.Folder
-	env    *taggedEnvironment
+// A source is what a server is made of: a listed script, a tagged script, or a
+// tagged folder.
+type source interface {
+	// script is what the shell is started with; "" where calls source files
+	// themselves.
+	script() string
+	// environment is what the shell gets besides the server's, NAME=value each, and
+	// wanted the variables of which it tells whether they are set.
+	environment() []string
+	wanted() []string
+
+	// name and version are the server's where nothing else says them.
+	name() string
+	version() string
+	// home is the folder that roots are relative to, and beside where a file of the
+	// server's is that nobody has named.
+	home() (string, error)
+	beside(name string) string
+
+	// isTagged reports whether tags say what the tools are: then no list has to.
+	isTagged() bool
+	// tools and config are what clients get to know, from the list and the
+	// configuration that stand beside.
+	tools(list func() (*catalog.Tools, error)) func() (*catalog.Tools, error)
+	config(configuration func() (*catalog.Config, error)) func() (*catalog.Config, error)
+	// owns reports whether a function is one that tags have named.
+	owns(function string) bool
+	// files are those that the list of tools is in besides.
+	files() []string
+
+	// check tells at the start what later is a warning. list is that of tools.
+	check(list func() (*catalog.Tools, error)) error
+	// explain adds what may have been meant to an error of the server's.
+	explain(err error) error
 }
 
-// taggedEnvironment is what tags ask of a server's environment. What the script
-// makes of it is known once its shell is there.
-type taggedEnvironment struct {
-	getenv func(string) (string, bool)
-	server *server
-}
-
-func (e *taggedEnvironment) environment() annotated.Environment {
-	return annotated.Environment{Get: e.getenv, IsSet: e.isSet, HasProgram: e.hasProgram}
-}
-
-// isSet reports whether a variable is there once the script has been sourced.
-func (e *taggedEnvironment) isSet(name string) bool {
-	return e.server.shell != nil && e.server.shell.Script().Set[name]
-}
-
-// hasProgram reports whether the script's shell would find a program, or has a
-// function of that name.
-func (e *taggedEnvironment) hasProgram(name string) bool {
-	if e.server.script.Functions[name] {
-		return true
-	}
-	for _, folder := range filepath.SplitList(e.server.script.Variables["PATH"]) {
-		info, err := os.Stat(e.server.inScriptDir(filepath.Join(folder, name)))
-		if err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return true
-		}
-	}
-	return false
+// whereabouts are what of a server's start its source depends on.
+type whereabouts struct {
+	getenv func(name string) (value string, ok bool)
+	isSet  func(name string) bool // whether the script has set a variable
+	tools  string                 // the list that a flag names
 }
 
 // openSource reads what a server is made of as far as it says so before a shell
 // runs it.
-func openSource(path string, flags serverFlags, s *server, getenv func(string) (string, bool)) (*source, error) {
+func openSource(path string, in whereabouts) (source, error) {
 	if err := checkTarget(path); err != nil {
 		return nil, err
 	}
-	src := &source{path: path, script: path, anchor: path, env: &taggedEnvironment{getenv: getenv, server: s}}
+	env := annotated.Environment{Get: in.getenv, IsSet: in.isSet}
 	if isFolder(path) {
-		src.anchor = filepath.Join(path, "server")
-		var err error
-		if src.folder, err = annotated.NewFolder(path, src.env.environment()); err != nil {
-			return nil, err
-		}
-		return src, nil
+		folder, err := annotated.NewFolder(path, env)
+		return &taggedFolder{path: path, folder: folder, getenv: in.getenv}, err
 	}
-	text, err := os.ReadFile(path)
+	text, _, err := regular.Read(path, maxScript)
 	if err != nil {
-		return nil, fmt.Errorf("read the script: %w", err)
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	if !annotated.Is(text, src.hasList(text, flags, getenv)) {
-		return src, nil
+	if !annotated.IsScript(path, text) {
+		return nil, fmt.Errorf("%s is a program and no script for Bash; conch serves programs with tags in a folder: conch serve %s", path, filepath.Dir(path))
 	}
-	if src.tagged, err = annotated.Read(path, text); err != nil {
+	listed := listedScript{path}
+	if !annotated.Is(text, listed.hasList(text, in)) {
+		return listed, nil
+	}
+	script, err := annotated.Read(path, text, env)
+	if err != nil {
 		return nil, err
 	}
-	src.tagged.In(src.env.environment())
-	return src, nil
+	return &taggedScript{listed, script, in.getenv}, nil
 }
+
+// maxScript is more than any script has.
+const maxScript = 64 << 20
+
+// listedScript is a script whose functions a list declares.
+type listedScript struct{ path string }
+
+// namesList finds a script that says where its list is.
+var namesList = regexp.MustCompile(`(?m)^[^#\n]*\bMCP_TOOLS_LIST_FILE=`)
 
 // hasList reports whether there is a list of tools, as far as that can be known
 // before the script has run: it may name one itself.
-func (src *source) hasList(text []byte, flags serverFlags, getenv func(string) (string, bool)) bool {
-	if _, named := getenv("MCP_TOOLS_LIST_FILE"); named || flags.tools != "" || bytes.Contains(text, []byte("MCP_TOOLS_LIST_FILE")) {
+func (s listedScript) hasList(text []byte, in whereabouts) bool {
+	if path, _ := in.getenv("MCP_TOOLS_LIST_FILE"); path != "" || in.tools != "" || namesList.Match(text) {
 		return true
 	}
-	_, err := os.Stat(beside(src.path, "tools.json"))
+	_, err := os.Stat(s.beside("tools.json"))
 	return err == nil
 }
 
-// explain adds what may have been meant to an error about a list that is not there.
-func (src *source) explain(err error) error {
-	absent := "Cannot read tools list: " + beside(src.path, "tools.json") + ": there is no such file"
-	if err == nil || src.isTagged() || !strings.Contains(err.Error(), absent) {
+func (s listedScript) script() string            { return s.path }
+func (s listedScript) environment() []string     { return nil }
+func (s listedScript) wanted() []string          { return nil }
+func (s listedScript) version() string           { return "" }
+func (s listedScript) beside(name string) string { return beside(s.path, name) }
+func (s listedScript) isTagged() bool            { return false }
+func (s listedScript) owns(string) bool          { return false }
+func (s listedScript) files() []string           { return nil }
+
+func (s listedScript) name() string {
+	base := filepath.Base(s.path)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// home is the script's folder or, where a link to the script stands alone, that of
+// the script itself.
+func (s listedScript) home() (string, error) {
+	dir, err := filepath.Abs(filepath.Dir(s.path))
+	if err != nil {
+		return "", fmt.Errorf("find the folder of %s: %w", s.path, err)
+	}
+	return homeOf(s.path, dir), nil
+}
+
+func (s listedScript) tools(list func() (*catalog.Tools, error)) func() (*catalog.Tools, error) {
+	return list
+}
+
+func (s listedScript) config(configuration func() (*catalog.Config, error)) func() (*catalog.Config, error) {
+	return configuration
+}
+
+func (s listedScript) check(func() (*catalog.Tools, error)) error { return nil }
+
+func (s listedScript) explain(err error) error {
+	absent := "Cannot read tools list: " + s.beside("tools.json") + ": there is no such file"
+	if err == nil || !strings.Contains(err.Error(), absent) {
 		return err
 	}
 	status := 2
@@ -107,113 +150,6 @@ func (src *source) explain(err error) error {
 		status, err = exit.status, exit.err
 	}
 	return &exitError{status, fmt.Errorf("%w; or write a comment # @cmd above each function that is a tool, and no list", err)}
-}
-
-// isTagged reports whether tags say what the tools are: then no list has to.
-func (src *source) isTagged() bool { return src.tagged != nil || src.folder != nil }
-
-// runsNothing reports whether the shell has nothing to source before calls do.
-func (src *source) runsNothing() bool {
-	return src.folder != nil || src.tagged != nil && src.tagged.IsApart()
-}
-
-// name is the server's where nothing else names it.
-func (src *source) name() string {
-	path := src.path
-	if absolute, err := filepath.Abs(path); err == nil {
-		path = absolute
-	}
-	if src.isTagged() {
-		return nameFor(path)
-	}
-	base := filepath.Base(path)
-	return strings.TrimSuffix(base, filepath.Ext(base))
-}
-
-// wanted are the variables of which the shell has to tell whether they are set.
-func (src *source) wanted() []string {
-	if src.tagged == nil {
-		return nil
-	}
-	return src.tagged.Wanted()
-}
-
-// environment is what the shell gets besides its environment: what @meta dotenv
-// names, and the place where scripts of llm-functions print their results.
-func (src *source) environment() (entries []string) {
-	if !src.isTagged() {
-		return nil
-	}
-	if _, ok := src.env.getenv("LLM_OUTPUT"); !ok {
-		entries = append(entries, "LLM_OUTPUT=/dev/stdout")
-	}
-	if src.tagged == nil {
-		return entries
-	}
-	for _, entry := range src.tagged.Dotenv() {
-		name, _, _ := strings.Cut(entry, "=")
-		if _, ok := src.env.getenv(name); !ok {
-			entries = append(entries, entry)
-		}
-	}
-	return entries
-}
-
-// tools are those of a list and of tags.
-func (src *source) tools(list func() (*catalog.Tools, error)) func() (*catalog.Tools, error) {
-	if !src.isTagged() {
-		return list
-	}
-	return func() (*catalog.Tools, error) {
-		tools, err := list()
-		if err != nil {
-			return nil, err
-		}
-		if src.folder != nil {
-			return src.folder.Tools(tools)
-		}
-		return src.tagged.Tools(tools), nil
-	}
-}
-
-func (src *source) config(configuration func() (*catalog.Config, error)) func() (*catalog.Config, error) {
-	if src.tagged == nil {
-		return configuration
-	}
-	return func() (*catalog.Config, error) {
-		c, err := configuration()
-		if err != nil {
-			return nil, err
-		}
-		return src.tagged.Config(c), nil
-	}
-}
-
-// check tells what is wrong with a folder's files. At the start that is an error,
-// later a warning.
-func (src *source) check(l lists) error {
-	if src.folder == nil {
-		return nil
-	}
-	list, err := l.readList()
-	if err != nil {
-		// Clients are told, and so is the log.
-		list = catalog.NewTools(nil, nil, []string{err.Error()})
-	}
-	return src.folder.Check(list)
-}
-
-func (src *source) version() string {
-	if src.tagged == nil {
-		return ""
-	}
-	return src.tagged.Version()
-}
-
-// own reports whether a function of the script's is one that tags have named: it
-// need not be in a list.
-func (src *source) own(function string) bool {
-	return src.tagged != nil && slices.Contains(src.tagged.Functions(), function)
 }
 
 func isFolder(path string) bool {

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os/exec"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -42,6 +43,8 @@ type Options struct {
 	Exists    func(tool string) bool // whether a tool is a function
 	Run       func(context.Context, call.Call) (call.Outcome, error)
 	Limits    call.Limits // what Run abides by, for the messages that name it
+	// HasProgram reports whether calls would find a program; nil looks on PATH.
+	HasProgram func(program string) bool
 	// Tagged says that tags declare tools, too.
 	Tagged bool
 	// Defined reports whether the script has a function; nil for none.
@@ -129,6 +132,12 @@ func New(opts Options) *Host {
 	}
 	if opts.Prompts == nil {
 		opts.Prompts = func() (*catalog.Prompts, error) { return &catalog.Prompts{Absent: true}, nil }
+	}
+	if opts.HasProgram == nil {
+		opts.HasProgram = func(program string) bool {
+			_, err := exec.LookPath(program)
+			return err == nil
+		}
 	}
 	if opts.Defined == nil {
 		opts.Defined = func(string) bool { return false }
@@ -286,7 +295,7 @@ func (h *Host) problems(tools *catalog.Tools) []string {
 			continue
 		}
 		if tool.Engine != nil {
-			for _, phrase := range tool.Engine.Missing() {
+			for _, phrase := range tool.Engine.Missing(h.opts.HasProgram) {
 				problems = append(problems, fmt.Sprintf("%s needs %s; it is listed, and calls are refused", tool.Name, phrase))
 			}
 		}

@@ -14,6 +14,8 @@ type Script struct {
 	// Commands are the tools, in the order of their tags. Those with a fault
 	// are not among them.
 	Commands []Command
+	// Functions are all that the script defines at the beginning of a line, sorted.
+	Functions []string
 	// Before and After are the functions to run before and after each command,
 	// "" where the script defines none.
 	Before, After string

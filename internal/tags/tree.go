@@ -2,6 +2,7 @@ package tags
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -159,7 +160,8 @@ func (t *tree) script() *Script {
 	t.placeSchemas()
 	s := &Script{
 		File: t.file, Describe: t.root.describe, Meta: t.root.meta, Env: t.root.env,
-		Before: t.ifDefined("_argc_before"), After: t.ifDefined("_argc_after"),
+		Functions: slices.Sorted(maps.Keys(t.defined)),
+		Before:    t.ifDefined("_argc_before"), After: t.ifDefined("_argc_after"),
 	}
 	for _, c := range t.listed() {
 		if made, ok := t.finish(c); ok {

@@ -18,11 +18,11 @@ type command struct {
 	tags.Command
 	base     invocation.Invocation // what is the same for all calls
 	standard map[string]standard
-	lacking  func() []string
+	lacking  func(has func(program string) bool) []string
 }
 
 // Missing implements [catalog.Engine].
-func (c *command) Missing() []string { return c.lacking() }
+func (c *command) Missing(has func(program string) bool) []string { return c.lacking(has) }
 
 // Invocation implements [catalog.Engine].
 func (c *command) Invocation(arguments json.RawMessage) (*invocation.Invocation, error) {

@@ -13,25 +13,28 @@ import (
 	"github.com/conch-mcp/conch/internal/schema"
 )
 
-// in is an environment that has these variables and programs.
-func in(variables map[string]string, programs ...string) Environment {
+// in is an environment that has these variables.
+func in(variables map[string]string) Environment {
 	return Environment{
 		Get: func(name string) (string, bool) {
 			value, ok := variables[name]
 			return value, ok
 		},
-		HasProgram: func(name string) bool { return slices.Contains(programs, name) },
 	}
+}
+
+// has are programs that are there.
+func has(programs ...string) func(string) bool {
+	return func(name string) bool { return slices.Contains(programs, name) }
 }
 
 // readScript reads a script that stands alone in a folder.
 func readScript(t testing.TB, text string, env Environment) *Script {
 	t.Helper()
-	s, err := Read(filepath.Join(t.TempDir(), "it.sh"), []byte(text))
+	s, err := Read(filepath.Join(t.TempDir(), "it.sh"), []byte(text), env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.In(env)
 	return s
 }
 
@@ -217,14 +220,14 @@ func TestACallChangesNothingForTheNext(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
-	s := readScript(t, "# @env ABOVE!\n# @cmd\n# @env V!\n# @env W\n# @meta require-tools p,q\nc() { :; }\n", in(map[string]string{"V": ""}, "p"))
-	got := only(t, s).Missing()
+	s := readScript(t, "# @env ABOVE!\n# @cmd\n# @env V!\n# @env W\n# @meta require-tools p,q,f\nf() { :; }\nc() { :; }\n", in(map[string]string{"V": ""}))
+	got := only(t, s).Missing(has("p"))
 	want := []string{"the environment variable ABOVE, which is not set", "the program q, which is not on PATH"}
 	if !slices.Equal(got, want) {
 		t.Errorf("missing is %q, want %q", got, want)
 	}
 	v, err := only(t, s).Invocation(json.RawMessage(`{}`))
-	if err != nil || !slices.Equal(v.Needs.Variables, []string{"ABOVE", "V"}) || !slices.Equal(v.Needs.Programs, []string{"p", "q"}) {
+	if err != nil || !slices.Equal(v.Needs.Variables, []string{"ABOVE", "V"}) || !slices.Equal(v.Needs.Programs, []string{"p", "q", "f"}) {
 		t.Errorf("it needs %+v: %v", v.Needs, err)
 	}
 	if got := s.Wanted(); !slices.Equal(got, []string{"ABOVE", "V"}) {

@@ -112,8 +112,9 @@ func (f *Folder) Tools(list *catalog.Tools) (*catalog.Tools, error) {
 }
 
 // Files are the folder, the files that it has and those that tags name, by their
-// paths.
+// paths, all of them as they are now.
 func (f *Folder) Files() (paths []string) {
+	_, _ = f.now() // which knows what tags name
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	paths = append([]string{f.path}, f.named...)
@@ -228,7 +229,7 @@ func (f *Folder) readFile(file seenFile) (tools []*catalog.Tool, problems []stri
 
 // readTags reads the tags of a file, and notes which others they name.
 func (f *Folder) readTags(path string, text []byte) (*Script, error) {
-	s, err := Read(path, text)
+	s, err := Read(path, text, f.env)
 	if s != nil {
 		f.named = append(f.named, s.named()...)
 		f.wanted = append(f.wanted, s.Wanted()...)
@@ -241,8 +242,7 @@ func (f *Folder) readScript(path string, text []byte) ([]*catalog.Tool, []string
 	if err != nil {
 		return nil, nil, err
 	}
-	s.Apart()
-	s.In(f.env)
+	s.apart = true
 	tools, problems := s.own()
 	return tools, problems, nil
 }
@@ -253,6 +253,13 @@ func unserved(s *tags.Script) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s has tags, and no function below a @cmd that could be a tool (one whose name begins with _ is private)", s.File)}
+}
+
+// IsScript reports whether a file is a script for Bash, by its name and first line.
+// What says nothing of that is one.
+func IsScript(path string, text []byte) bool {
+	language := languageOf(filepath.Base(path), text)
+	return language == bash || language == unknown
 }
 
 // A language is what a file is written in, as far as it matters here.
@@ -270,10 +277,10 @@ var signs = map[language]string{hashes: "#", slashes: "//", dashes: "--"}
 
 var (
 	firstLine    = regexp.MustCompile(`^#! *(?:\S*/env +(?:-\S+ +)*)?(\S+)`)
-	interpreters = map[string]language{"bash": bash, "sh": bash, "dash": bash, "conch": bash, "node": slashes, "deno": slashes, "bun": slashes, "lua": dashes, "luajit": dashes, "runghc": dashes, "runhaskell": dashes}
+	interpreters = map[string]language{"bash": bash, "sh": bash, "dash": bash, "ash": bash, "ksh": bash, "mksh": bash, "zsh": bash, "busybox": bash, "conch": bash, "argc": bash, "node": slashes, "deno": slashes, "bun": slashes, "lua": dashes, "luajit": dashes, "runghc": dashes, "runhaskell": dashes}
 	extensions   = map[string]language{
-		".sh": bash, ".bash": bash, ".js": slashes, ".mjs": slashes, ".cjs": slashes, ".ts": slashes, ".go": slashes, ".php": slashes, ".swift": slashes, ".rs": slashes, ".kts": slashes,
-		".py": hashes, ".rb": hashes, ".pl": hashes, ".awk": hashes, ".r": hashes, ".jq": hashes, ".jl": hashes, ".tcl": hashes, ".fish": hashes, ".zsh": hashes,
+		".sh": bash, ".bash": bash, ".ksh": bash, ".zsh": bash, ".js": slashes, ".mjs": slashes, ".cjs": slashes, ".ts": slashes, ".go": slashes, ".php": slashes, ".swift": slashes, ".rs": slashes, ".kts": slashes,
+		".py": hashes, ".rb": hashes, ".pl": hashes, ".awk": hashes, ".r": hashes, ".jq": hashes, ".jl": hashes, ".tcl": hashes, ".fish": hashes,
 		".lua": dashes, ".hs": dashes, ".sql": dashes,
 	}
 )

@@ -223,7 +223,7 @@ func TestProgramsOfAFolder(t *testing.T) {
 	if !ok || !slices.Equal(p.Words, []string{filepath.Join(dir, "p")}) {
 		t.Fatalf("it is run by %+v", tool.Engine)
 	}
-	if got := p.Missing(); len(got) != 1 || !strings.Contains(got[0], "MUST") {
+	if got := p.Missing(has(p.Words...)); len(got) != 1 || !strings.Contains(got[0], "MUST") {
 		t.Errorf("missing is %q", got)
 	}
 	if _, err := p.Invocation(json.RawMessage(`{}`)); err == nil || !strings.Contains(err.Error(), "BAD") {
@@ -322,7 +322,7 @@ func TestWhatAScriptReadsBesideIt(t *testing.T) {
 		if tt.schema != "" {
 			write(t, filepath.Join(dir, "out.json"), tt.schema)
 		}
-		s, err := Read(filepath.Join(dir, "it.sh"), []byte(script))
+		s, err := Read(filepath.Join(dir, "it.sh"), []byte(script), in(map[string]string{"B": "mine"}))
 		if tt.fault != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.fault) {
 				t.Errorf("%q, %q: %v", tt.vars, tt.schema, err)
@@ -332,7 +332,6 @@ func TestWhatAScriptReadsBesideIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.In(in(map[string]string{"B": "mine"}))
 		tool := s.Tools(noList()).List[0]
 		if string(tool.OutputSchema) != `{"type":"object"}` {
 			t.Errorf("the schema of results is %s", tool.OutputSchema)
@@ -371,14 +370,14 @@ func TestAScriptThatIsSourcedForEachCall(t *testing.T) {
 	if s.IsApart() {
 		t.Error("a script with main is sourced for each call")
 	}
-	s.Apart()
+	s.apart = true
 	if v, err = only(t, s).Invocation(json.RawMessage(`{}`)); err != nil || v.Function != "main" || !filepath.IsAbs(v.File) || v.Before != "_argc_before" || v.After != "_argc_after" {
 		t.Errorf("it runs %+v: %v", v, err)
 	}
 }
 
 func TestFaultsAreThoseOfTags(t *testing.T) {
-	_, err := Read("x.sh", []byte("# @cmd\n# @option --x[]\nc() { :; }\n"))
+	_, err := Read("x.sh", []byte("# @cmd\n# @option --x[]\nc() { :; }\n"), in(nil))
 	var faults tags.Faults
 	if !errors.As(err, &faults) || len(faults) != 1 || faults[0].Line != 2 || faults[0].File != "x.sh" {
 		t.Errorf("the error is %v", err)

@@ -28,7 +28,6 @@ func (f *Folder) readProgram(path string, text, comments []byte, isExecutable bo
 		// Bash would take it for a script of its own.
 		return nil, []string{fmt.Sprintf("%s has tags, and does not begin with #! and what runs it; it is not served", path)}, nil
 	}
-	s.In(f.env)
 	var tools []*catalog.Tool
 	var problems []string
 	for _, c := range s.tags.Commands {
@@ -51,7 +50,7 @@ func (f *Folder) readProgram(path string, text, comments []byte, isExecutable bo
 func (s *Script) program(c tags.Command) (p *program.Program, problem string) {
 	p = &program.Program{Words: []string{s.path}, Needs: needsOf(c), Defaults: slices.Concat(s.dotenv, defaultsOf(c)), Computed: computedOf(c)}
 	p.Wants = wantsOf(c, s.dotenv)
-	p.Lacking = func() []string { return s.env.lacking(p.Needs) }
+	p.Lacking = func(has func(string) bool) []string { return s.lacking(p.Needs, has) }
 	for _, param := range c.Params {
 		if value, err := s.standardJSON(param); value != nil || err != nil {
 			p.Standard = append(p.Standard, program.Argument{Name: param.Property, Value: value, Err: err})

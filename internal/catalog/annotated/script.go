@@ -29,8 +29,6 @@ type Environment struct {
 	// IsSet reports whether the script has set a variable that is not there; nil
 	// where nobody can tell.
 	IsSet func(name string) bool
-	// HasProgram reports whether there is something to run of that name.
-	HasProgram func(name string) bool
 }
 
 // keywords are those of tags that make a script one which says what its tools are.
@@ -62,7 +60,8 @@ type Script struct {
 
 // Read reads the tags of a script. A [tags.Faults] says what is wrong with them;
 // where the error is about a file that they name, the script is there all the same.
-func Read(path string, text []byte) (*Script, error) {
+// env is the environment that it runs in.
+func Read(path string, text []byte, env Environment) (*Script, error) {
 	read, err := tags.Parse(path, text)
 	if err != nil {
 		return nil, err
@@ -80,6 +79,7 @@ func Read(path string, text []byte) (*Script, error) {
 	if err := s.readDotenv(); err != nil {
 		return s, err
 	}
+	s.env = s.withDotenv(env)
 	return s, s.readSchemas()
 }
 
@@ -150,9 +150,6 @@ func (s *Script) named() (paths []string) {
 // IsApart reports whether the script is sourced for each call, and not before.
 func (s *Script) IsApart() bool { return s.apart }
 
-// Apart has the script be sourced for each call.
-func (s *Script) Apart() { s.apart = true }
-
 // Dotenv is what @meta dotenv gives, NAME=value each.
 func (s *Script) Dotenv() []string { return s.dotenv }
 
@@ -177,9 +174,6 @@ func (s *Script) Functions() (names []string) {
 	}
 	return names
 }
-
-// In says what environment the script has. It has to be said before Tools.
-func (s *Script) In(env Environment) { s.env = s.withDotenv(env) }
 
 // withDotenv is an environment with what the script's file says, where that is not
 // there already.
@@ -239,7 +233,7 @@ func (s *Script) engine(c tags.Command) *command {
 		e.base.File = s.path
 		e.base.Defaults = slices.Concat(s.dotenv, e.base.Defaults)
 	}
-	e.lacking = func() []string { return s.env.lacking(e.base.Needs) }
+	e.lacking = func(has func(string) bool) []string { return s.lacking(e.base.Needs, has) }
 	return e
 }
 
@@ -288,15 +282,16 @@ func computedOf(c tags.Command) (all []invocation.Computed) {
 	return all
 }
 
-// lacking tells what of the needs is not there.
-func (e Environment) lacking(needs invocation.Needs) (phrases []string) {
+// lacking tells what of the needs is not there. has reports whether there is a
+// program of a name.
+func (s *Script) lacking(needs invocation.Needs, has func(program string) bool) (phrases []string) {
 	for _, name := range needs.Variables {
-		if _, ok := e.Get(name); !ok && (e.IsSet == nil || !e.IsSet(name)) {
+		if _, ok := s.env.Get(name); !ok && (s.env.IsSet == nil || !s.env.IsSet(name)) {
 			phrases = append(phrases, fmt.Sprintf("the environment variable %s, which is not set", name))
 		}
 	}
 	for _, name := range needs.Programs {
-		if !e.HasProgram(name) {
+		if !has(name) && !slices.Contains(s.tags.Functions, name) {
 			phrases = append(phrases, fmt.Sprintf("the program %s, which is not on PATH", name))
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -30,7 +29,7 @@ type Program struct {
 	Needs    invocation.Needs
 	Computed []invocation.Computed
 	// Lacking tells what is not there, as Missing does; nil for nothing.
-	Lacking func() []string
+	Lacking func(has func(program string) bool) []string
 }
 
 // An Argument is one of a call.
@@ -63,13 +62,13 @@ func Below(folder string, words []string) []string {
 }
 
 // Missing implements [catalog.Engine].
-func (p *Program) Missing() []string {
+func (p *Program) Missing(has func(program string) bool) []string {
 	var phrases []string
 	if p.Lacking != nil {
-		phrases = p.Lacking()
+		phrases = p.Lacking(has)
 	}
-	if _, err := exec.LookPath(p.Words[0]); err != nil {
-		phrases = append(phrases, fmt.Sprintf("the program %s, which cannot be run (%v)", p.Words[0], errors.Unwrap(err)))
+	if !has(p.Words[0]) {
+		phrases = append(phrases, fmt.Sprintf("the program %s, which is not there or cannot be executed", p.Words[0]))
 	}
 	return phrases
 }
