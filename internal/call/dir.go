@@ -183,7 +183,7 @@ func (d *dirs) drop(inner string) {
 	outer := d.outer(inner)
 	// A script that was attached to has its orphans adopted elsewhere: nobody
 	// knows then who may still be in a directory.
-	if d.layout == Flat && !d.lifeline.HasOrphans() && d.isUnused(outer) && d.recycle(outer) {
+	if d.layout == Flat && !d.lifeline.HasOrphans() && isPristine(outer) && d.recycle(outer) {
 		return
 	}
 	old := d.name("old")
@@ -213,14 +213,6 @@ func (d *dirs) rename(outer, to string) error {
 	return unix.Rename(outer, to)
 }
 
-// isUnused reports whether a call has left its directory as it was made.
-func (d *dirs) isUnused(outer string) bool {
-	if d.layout == Flat {
-		return isPristine(outer, 0)
-	}
-	return isPristine(d.inner(outer), 0) && isPristine(outer, 1)
-}
-
 func (d *dirs) recycle(outer string) bool {
 	spare := d.name("spare")
 	if d.rename(outer, spare) != nil {
@@ -234,9 +226,8 @@ func (d *dirs) recycle(outer string) bool {
 	return true
 }
 
-// isPristine reports whether path is a directory as Mkdir makes it, with so many
-// entries.
-func isPristine(path string, entries int) bool {
+// isPristine reports whether a call has left its directory as Mkdir made it.
+func isPristine(path string) bool {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return false
@@ -246,14 +237,14 @@ func isPristine(path string, entries int) bool {
 	if unix.Fstat(fd, &stat) != nil || stat.Mode&0o7777 != 0o700 || int(stat.Uid) != os.Geteuid() {
 		return false
 	}
-	// Large enough for more than one entry beside the two of every directory.
+	// Large enough for one entry beside the two of every directory.
 	var buf [1024]byte
 	n, err := unix.ReadDirent(fd, buf[:])
 	if err != nil {
 		return false
 	}
 	_, count, _ := unix.ParseDirent(buf[:n], -1, nil)
-	return count == entries
+	return count == 0
 }
 
 // trashed is a directory to be removed, and the path its call knew it by.

@@ -174,6 +174,8 @@ func (p Prober) ask(ctx context.Context, s *session, revision string, a *answer)
 	c, err := client.Connect(ctx, &mcp.IOTransport{Reader: s.out, Writer: unclosed{s.in}, MaxLineLength: -1}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 	if err == nil {
 		err = a.list(ctx, c)
+		// The reader ends with the server's output, which ends with the server.
+		stop()
 	}
 	if err != nil && errors.Is(context.Cause(ctx), errLate) {
 		return errLate

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -65,4 +66,14 @@ func reason(err error) error {
 // IsSame reports whether a file is as it was, by what changes when it does.
 func IsSame(a, b *unix.Stat_t) bool {
 	return a.Dev == b.Dev && a.Ino == b.Ino && a.Size == b.Size && a.Mode == b.Mode && a.Mtim == b.Mtim && a.Ctim == b.Ctim
+}
+
+// settled is how old a change must be for its time stamps to tell it from the next:
+// kernels stamp in steps of some milliseconds.
+const settled = 100 * time.Millisecond
+
+// IsSettled reports whether a file that was looked at from start on had been left
+// alone for so long that its state tells of any change since.
+func IsSettled(state *unix.Stat_t, start time.Time) bool {
+	return start.Sub(time.Unix(state.Ctim.Unix())) > settled
 }

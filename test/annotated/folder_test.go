@@ -81,6 +81,22 @@ func TestAnEditOfAFileOfAFolderIsThereForTheNextRequest(t *testing.T) {
 	s.ends()
 }
 
+func TestAFileThatTagsNewlyNameIsWatched(t *testing.T) {
+	dir := files(t, map[string]string{"a.sh": one("a", "1"), "more/out.json": `{"type":"object"}`})
+	s := serve(t, dir)
+	s.begin()
+	s.names("a")
+	write(t, filepath.Join(dir, "a.sh"), "# @cmd\n# @meta output-schema more/out.json\na() { echo '{}'; }\n")
+	s.awaitChanges(1)
+	write(t, filepath.Join(dir, "more", "out.json"), `{"type":"object","title":"other"}`)
+	s.awaitChanges(2)
+	_, entries := s.tools()
+	if !strings.Contains(string(entries["a"]), `"title":"other"`) {
+		t.Errorf("the entry is %s", entries["a"])
+	}
+	s.ends()
+}
+
 func TestABrokenFileOfARunningFolderCostsItsOwnTools(t *testing.T) {
 	dir := files(t, map[string]string{"a.sh": one("a", "1"), "b.sh": one("b", "1")})
 	s := serve(t, dir)

@@ -335,10 +335,10 @@ func slowTools(t testing.TB) map[string]string {
 	t.Helper()
 	needs(t, "python3")
 	return map[string]string{
-		"command.sh": "# @cmd\n# @meta timeout 1\nlimited() { " + slow + "}\n# @cmd\nendless() { " + slow + "}\n",
+		"command.sh": "# @cmd\n# @meta timeout 2\nlimited() { " + slow + "}\n# @cmd\nendless() { " + slow + "}\n",
 		"main.sh":    "# @describe d\nmain() { " + slow + "}\neval \"$(argc --argc-eval \"$0\" \"$@\")\"\n",
 		"prog.py":    "#!/usr/bin/env python3\n# @describe d\n" + slowPython,
-		"progl.py":   "#!/usr/bin/env python3\n# @describe d\n# @meta timeout 1.5\n" + slowPython,
+		"progl":      "#!/usr/bin/awk -f\n# @describe d\n# @meta timeout 2.5\nBEGIN { system(\"echo $PPID >$MARK.pid; sleep 60 & echo $! >$MARK.child; wait\") }\n",
 		"echo.sh":    "# @describe d\nmain() { echo here; }\n",
 	}
 }
@@ -365,13 +365,13 @@ func TestCancellationLeavesNothing(t *testing.T) {
 func TestATimeoutOfTagsEndsACall(t *testing.T) {
 	dir := files(t, slowTools(t))
 	for _, tt := range []struct{ target, tool, told string }{
-		{dir, "limited", "1s"}, {dir, "progl", "1.5s"}, {filepath.Join(dir, "command.sh"), "limited", "1s"},
+		{dir, "limited", "2s"}, {dir, "progl", "2.5s"}, {filepath.Join(dir, "command.sh"), "limited", "2s"},
 	} {
 		mark := filepath.Join(t.TempDir(), "mark")
 		s := serveWith(t, []string{"MARK=" + mark}, tt.target)
 		began := time.Now()
 		s.fails(tt.tool, `{}`, tt.told)
-		if took := time.Since(began); took < 900*time.Millisecond {
+		if took := time.Since(began); took < 1900*time.Millisecond {
 			t.Errorf("%s was ended after %v", tt.tool, took)
 		}
 		gone(t, awaitFile(t, mark+".pid"))

@@ -256,3 +256,35 @@ func TestEveryDocumentIsListedInReadingOrder(t *testing.T) {
 		}
 	}
 }
+
+// What the architecture says of packages: that they are there, and which of them
+// import nothing of the project.
+func TestTheArchitectureKnowsThePackages(t *testing.T) {
+	list := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports ","}}`, "./internal/...", "./lib")
+	list.Dir = harness.Root()
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const module = "github.com/conch-mcp/conch/"
+	text := read(t, "docs/architecture.md")
+	var alone []string
+	for line := range strings.Lines(string(out)) {
+		path, imports, _ := strings.Cut(strings.TrimSpace(line), " ")
+		name := strings.TrimPrefix(strings.TrimPrefix(path, module), "internal/")
+		if name == "reference/generate" {
+			continue // a program, which calls the package above it
+		}
+		if !strings.Contains(text, "\n| `"+name+"` |") && !strings.Contains(text, "`"+name+"` ") {
+			t.Errorf("docs/architecture.md does not tell of %s", name)
+		}
+		if !strings.Contains(imports, module) {
+			alone = append(alone, "`"+name+"`")
+		}
+	}
+	slices.Sort(alone)
+	last := len(alone) - 1
+	if sentence := strings.Join(alone[:last], ", ") + " and " + alone[last] + " import nothing of the project."; !strings.Contains(text, sentence) {
+		t.Errorf("docs/architecture.md does not say:\n%s", sentence)
+	}
+}

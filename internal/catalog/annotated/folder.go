@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -28,6 +29,7 @@ type Folder struct {
 	mu     sync.Mutex
 	seen   []seenFile
 	read   *reading
+	known  bool     // seen can be trusted to tell a change
 	named  []string // paths of files that tags name, as those of the last reading
 	wanted []string // variables that commands need, likewise
 	merged merged
@@ -148,14 +150,16 @@ func (f *Folder) now() (*reading, error) {
 	if err != nil {
 		return nil, err
 	}
+	start := time.Now()
 	seen := f.look(names)
-	if f.read != nil && slices.EqualFunc(slices.Concat(seen, f.look(f.named)), f.seen, isSame) {
+	if f.known && slices.EqualFunc(slices.Concat(seen, f.look(f.named)), f.seen, isSame) {
 		return f.read, nil
 	}
 	f.named, f.wanted = nil, nil
 	f.read = f.readAll(seen)
 	// Which files tags name is known only once they have been read.
 	f.seen = slices.Concat(seen, f.look(f.named))
+	f.known = !slices.ContainsFunc(f.seen, func(s seenFile) bool { return !regular.IsSettled(&s.stat, start) })
 	return f.read, nil
 }
 

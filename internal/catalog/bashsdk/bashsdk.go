@@ -44,10 +44,6 @@ type file[T comparable] struct {
 	known bool // seen and value are those of the latest reading, and can be trusted
 }
 
-// settled is how old a change must be when a file is read, for its time stamps
-// to tell it from the next. Kernels stamp in steps of some milliseconds.
-const settled = 100 * time.Millisecond
-
 // read returns what the file says now.
 func (f *file[T]) read() (T, error) {
 	f.mu.Lock()
@@ -70,7 +66,7 @@ func (f *file[T]) read() (T, error) {
 		return none, &catalog.FileError{What: f.what, Path: f.shown, Reason: err.Error(), NotFound: !isRegular(f.path)}
 	}
 	f.seen, f.value = stat, value
-	f.known = start.Sub(time.Unix(stat.Ctim.Unix())) > settled
+	f.known = regular.IsSettled(&stat, start)
 	return value, nil
 }
 
