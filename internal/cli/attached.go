@@ -352,7 +352,7 @@ func (d *dropInServer) serve(ctx context.Context, in io.Reader, out io.Writer, o
 // run_mcp_http_server.
 func attachedServer(f framework, serve func(*dropInServer, context.Context) error) (err error) {
 	signals := catchSignals()
-	debug.SetGCPercent(400)
+	debug.SetGCPercent(garbage)
 	limitProcessors()
 	d, err := newDropInServer(f)
 	if err != nil {

@@ -104,6 +104,10 @@ func serveUsage(cmd *cobra.Command, http *pflag.FlagSet) error {
 	return err
 }
 
+// garbage is how much of it there may be, in percent of what is in use, before it
+// is collected: the protocol engine makes much, and little of it lives.
+const garbage = 250
+
 // thrifty is how much memory a server on the network takes before it collects
 // garbage more often. It may have more where it has more to keep.
 const thrifty = 384 << 20
@@ -119,7 +123,7 @@ func serveNetwork(script string, args []string, flags serverFlags, connection co
 	}
 	ctx, hurry, stop := untilSignal()
 	defer stop()
-	debug.SetGCPercent(400)
+	debug.SetGCPercent(garbage)
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(thrifty)
 	}
@@ -142,8 +146,7 @@ func serveNetwork(script string, args []string, flags serverFlags, connection co
 }
 
 func serve(ctx context.Context, script string, args []string, flags serverFlags, connection connectionFlags) error {
-	// The protocol engine makes much garbage and little of it lives.
-	debug.SetGCPercent(400)
+	debug.SetGCPercent(garbage)
 	limitProcessors()
 	s, err := startServer(ctx, script, args, flags)
 	if err != nil {
