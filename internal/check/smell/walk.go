@@ -204,7 +204,7 @@ func (s *scope) assignment(a *syntax.Assign) {
 		t := s.word(a.Value)
 		v = t.value
 		if t.prefix != "" {
-			v.shape.Dash = strings.HasPrefix(t.prefix, "-") && v.tainted
+			v.shape.Dash = isDash(t.prefix) && v.tainted
 			v.shape.Free = false
 		}
 		if !t.static && len(a.Value.Parts) > 0 && !t.first.tainted && t.prefix == "" {
@@ -238,10 +238,12 @@ func (s *scope) array(name string, a *syntax.ArrayExpr, appended bool) (v value)
 	afterOption := false
 	for i, element := range a.Elems {
 		s.subscript(name, element.Index)
-		if element.Value != nil {
-			t := s.word(element.Value)
+		if element.Value == nil {
+			continue
+		}
+		for j, t := range s.words(element.Value) {
 			s.split(t)
-			if i == 0 && !appended {
+			if i+j == 0 && !appended {
 				s.assign(name+"[0]", t.first)
 			}
 			// What stands behind an option is its value.
