@@ -101,6 +101,7 @@ func Check(ctx context.Context, targets []string, options Options) (Result, erro
 		}
 		c.script(s)
 	}
+	c.twiceInFolder(scripts)
 	if options.Shellcheck == "" && slices.ContainsFunc(scripts, func(s *script) bool { return s.isBash }) {
 		c.tell(Finding{Rule: ruleNoShellcheck, Message: "shellcheck is not installed, so that its checks are left out", Safer: "install it: https://www.shellcheck.net"})
 	}

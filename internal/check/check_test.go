@@ -3,6 +3,7 @@ package check_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -193,7 +194,11 @@ func lay(t *testing.T, changed files) (dir string) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		mode := os.FileMode(0o644)
+		if strings.HasPrefix(text, "#!") && !strings.Contains(text, "env conch") {
+			mode = 0o755
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -210,7 +215,9 @@ func options(t *testing.T) check.Options {
 	return check.Options{
 		Bash: bash, Revisions: message.Revisions(), Disabled: []string{"no-shellcheck"},
 		Getenv: func(name string) (string, bool) { return "x", name == "THERE" },
-		Find:   func(program string) bool { return program == "there" },
+		Find: func(program string) bool {
+			return slices.Contains([]string{"there", "python3", "node", "lua"}, program)
+		},
 	}
 }
 
@@ -257,7 +264,8 @@ func TestEachRuleWithWhatBreaksItAndWhatDoesNot(t *testing.T) {
 
 // Every rule has an example, so that none is there that nothing breaks.
 func TestEveryRuleHasAnExample(t *testing.T) {
-	broken := map[string]bool{"no-shellcheck": true}
+	// TestFoldersThatAreNotServed has program.
+	broken := map[string]bool{"no-shellcheck": true, "program": true}
 	for _, example := range examples {
 		for _, want := range example.want {
 			broken[want[strings.LastIndexByte(want, ' ')+1:]] = true
@@ -313,14 +321,48 @@ func TestFolders(t *testing.T) {
 		".hidden/x.sh":   "# @cmd Hidden\n",
 		"sub/deep.sh":    "# @cmd Deep\ndeep() { eval \"$argc_x\"; }\n",
 		"sub/README.txt": "# @cmd\n",
+		"sub/module.py":  "# @option --not-a-script\n",
+		"linted.js":      "#!/usr/bin/env node\n// @ts-check\n// @describe Lint\n",
 	})
 	result := run(t, options(t), dir)
-	want := []string{"broken.lua:3 tags", "fetch.py:3 description", "tagged.sh:2 description"}
+	want := []string{"broken.lua:3 tags", "fetch.py:3 description", "module.py:1 program", "tagged.sh:2 description"}
 	if got := told(result, dir); !slices.Equal(got, want) {
 		t.Errorf("found %q, not %q", got, want)
 	}
-	if result.Tools != 5 {
-		t.Errorf("%d tools, not 5", result.Tools)
+	if result.Tools != 6 {
+		t.Errorf("%d tools, not 6", result.Tools)
+	}
+}
+
+// What conch serve does not serve of a folder, or refuses it for, is told.
+func TestFoldersThatAreNotServed(t *testing.T) {
+	none := files{"server.sh": "", "tools.json": "", "config.json": ""}
+	for name, example := range map[string]struct {
+		files files
+		want  []string
+	}{
+		"a tool in two files":                           {files{"a.sh": "# @cmd Go\ngo() { :; }\n", "b.sh": "# @cmd Go\n\ngo() { :; }\n"}, []string{"b.sh:1 duplicate error"}},
+		"a tool in two files of a folder in it":         {files{"sub/a.sh": "# @cmd Go\ngo() { :; }\n", "sub/b.sh": "# @cmd Go\ngo() { :; }\n"}, []string{"sub/b.sh:1 duplicate warning"}},
+		"a script and a program of one name":            {files{"go.sh": "# @cmd Go\ngo() { :; }\n", "go.py": "#!/usr/bin/env python3\n# @describe Go\n"}, []string{"go.sh:1 duplicate error"}},
+		"tools of several names":                        {files{"a.sh": "# @cmd Go\ngo() { :; }\n", "sub/b.sh": "# @cmd Go\ngo() { :; }\n"}, nil},
+		"a program that cannot be executed":             {files{"a.py": "# @describe Go\n"}, []string{"a.py:1 program error"}},
+		"a program with a @cmd":                         {files{"a.py": "#!/usr/bin/env python3\n# @cmd Go\n# @describe Go\ndef go(): pass\n"}, []string{"a.py:2 program error"}},
+		"a program of an interpreter that is not there": {files{"a.rb": "#!/usr/bin/env ruby\n# @describe Go\n"}, []string{"a.rb:1 missing-program warning"}},
+		"a program with an environment that is none":    {files{"a.py": "#!/usr/bin/env python3\n# @describe Go\n# @meta environment =x\n"}, []string{"a.py:3 program error"}},
+		"a program with an environment":                 {files{"a.py": "#!/usr/bin/env python3\n# @describe Go\n# @meta environment minimal\n"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			maps.Copy(example.files, none)
+			dir := lay(t, example.files)
+			var got []string
+			for _, f := range run(t, options(t), dir).Findings {
+				file, _ := filepath.Rel(dir, f.File)
+				got = append(got, fmt.Sprintf("%s:%d %s %s", file, f.Line, f.Rule, f.Severity))
+			}
+			if !slices.Equal(got, example.want) {
+				t.Errorf("found %q, not %q", got, example.want)
+			}
+		})
 	}
 }
 

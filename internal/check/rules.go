@@ -32,6 +32,7 @@ const (
 	ruleConfig         = "config"
 	ruleTags           = "tags"
 	ruleListAndTags    = "list-and-tags"
+	ruleProgram        = "program"
 	ruleMissingEnv     = "missing-env"
 	ruleMissingProgram = "missing-program"
 
@@ -64,13 +65,14 @@ var rules = byID([]Rule{
 
 	{ruleList, Error, "A list cannot be read."},
 	{ruleEntry, Error, "An entry of a list is of no use, or part of it."},
-	{ruleDuplicate, Error, "A list declares something twice; neither is served."},
+	{ruleDuplicate, Error, "Something is declared twice; neither is served."},
 	{ruleNoFunction, Error, "A list declares something that the script has no function for."},
 	{ruleNotDeclared, Warning, "The script has a function for a tool that the list does not declare."},
 	{ruleNoFile, Warning, "A list names a file that is not there."},
 	{ruleConfig, Error, "The server's description cannot be used."},
 	{ruleTags, Error, "A tag is wrong."},
 	{ruleListAndTags, Warning, "The list and the tags of a script differ; the list counts."},
+	{ruleProgram, Error, "A program with tags cannot be a tool."},
 	{ruleMissingEnv, Warning, "A variable of the environment that a tool needs is not set."},
 	{ruleMissingProgram, Warning, "A program that a tool needs is not there."},
 

@@ -10,20 +10,20 @@ import (
 
 	"github.com/conch-mcp/conch/internal/casefile"
 	"github.com/conch-mcp/conch/internal/check/smell"
-	"github.com/conch-mcp/conch/internal/tags"
 )
 
 // script checks one script, and all that belongs to it.
 func (c *checker) script(s *script) {
-	var described *tags.Script
-	if s.tagged {
-		described = c.tags(s)
+	if s.tagged && (s.isBash || s.mayBeProgram()) {
+		s.described = c.tags(s)
 	}
+	described := s.described
 	var tools []smell.Tool
 	if s.isBash {
 		c.bash(s)
 	} else {
 		c.directives(s.file)
+		c.program(s)
 	}
 	if s.listed {
 		tools = c.lists(s, described)

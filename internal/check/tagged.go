@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,7 +15,7 @@ import (
 
 // tags checks the tags of a script, and returns what they say.
 func (c *checker) tags(s *script) *tags.Script {
-	described, err := tags.Parse(s.name, tagText(s))
+	described, err := tags.Parse(s.name, s.form.Tags)
 	var faults tags.Faults
 	if errors.As(err, &faults) {
 		for _, fault := range faults {
@@ -44,25 +43,6 @@ func (c *checker) tags(s *script) *tags.Script {
 		}
 	}
 	return described
-}
-
-// foreign is the sign of a comment in other languages than Bash.
-var foreign = regexp.MustCompile(`(?m)^(//+|--+)`)
-
-// tagText is a script as one for Bash: of other languages the comments alone, their
-// signs made those of Bash, everything in its place.
-func tagText(s *script) []byte {
-	if s.isBash {
-		return s.text
-	}
-	lines := make([]string, len(s.lines))
-	for i, line := range s.lines {
-		line = foreign.ReplaceAllStringFunc(line, func(sign string) string { return strings.Repeat("#", len(sign)) })
-		if strings.HasPrefix(line, "#") {
-			lines[i] = line
-		}
-	}
-	return []byte(strings.Join(lines, "\n"))
 }
 
 // tagged is what the tags of one script are checked with.
@@ -104,7 +84,7 @@ func (t *tagged) command(command tags.Command) {
 }
 
 // hasCommands reports whether a script has a @cmd, and not only tags of its own.
-func hasCommands(s *script) bool { return bytes.Contains(s.text, []byte("@cmd")) }
+func hasCommands(s *script) bool { return tags.Mentions(s.text, "cmd") }
 
 // needs checks what has to be there for a command.
 func (t *tagged) needs(command tags.Command) {

@@ -1,13 +1,11 @@
 package annotated
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -193,16 +191,14 @@ func (f *Folder) readFile(file seenFile) (tools []*catalog.Tool, problems []stri
 	if err != nil {
 		return nil, []string{fmt.Sprintf("cannot read %s: %v; it is not served", path, err)}, nil
 	}
-	language := languageOf(file.name, text)
-	if language == bash && Is(text, false) {
+	form, ok := FormOf(file.name, text)
+	switch {
+	case !ok:
+		return nil, nil, nil
+	case form.IsScript:
 		return f.readScript(path, text)
 	}
-	if sign := signs[language]; language != bash && sign != "" {
-		if comments := tags.Comments(text, sign); Is(comments, false) {
-			return f.readProgram(path, text, comments, file.stat.Mode&0o111 != 0)
-		}
-	}
-	return nil, nil, nil
+	return f.readProgram(path, text, form, file.stat.Mode&0o111 != 0)
 }
 
 func readBounded(path string) ([]byte, error) {
@@ -245,45 +241,4 @@ func unserved(path string, s *tags.Script) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s has tags, and no command that could be a tool", path)}
-}
-
-// A language is what a file is written in, as far as it matters here.
-type language int
-
-const (
-	unknown language = iota
-	bash
-	hashes  // whose comments begin with #
-	slashes // with //
-	dashes  // with --
-)
-
-var signs = map[language]string{hashes: "#", slashes: "//", dashes: "--"}
-
-var (
-	firstLine    = regexp.MustCompile(`^#! *(?:\S*/env +(?:-\S+ +)*)?(\S+)`)
-	interpreters = map[string]language{"bash": bash, "sh": bash, "dash": bash, "conch": bash, "node": slashes, "deno": slashes, "bun": slashes, "lua": dashes, "luajit": dashes, "runghc": dashes, "runhaskell": dashes}
-	extensions   = map[string]language{
-		".sh": bash, ".bash": bash, ".js": slashes, ".mjs": slashes, ".cjs": slashes, ".ts": slashes, ".go": slashes, ".php": slashes, ".swift": slashes, ".rs": slashes, ".kts": slashes,
-		".py": hashes, ".rb": hashes, ".pl": hashes, ".awk": hashes, ".r": hashes, ".jq": hashes, ".jl": hashes, ".tcl": hashes, ".fish": hashes, ".zsh": hashes,
-		".lua": dashes, ".hs": dashes, ".sql": dashes,
-	}
-)
-
-// languageOf goes by the first line, and by the name where that says nothing. What
-// has another interpreter has comments of the kind that nearly all have.
-func languageOf(name string, text []byte) language {
-	first, _, _ := bytes.Cut(text, []byte("\n"))
-	extension := extensions[strings.ToLower(filepath.Ext(name))]
-	found := firstLine.FindSubmatch(first)
-	if found == nil {
-		return extension
-	}
-	if known := interpreters[filepath.Base(string(found[1]))]; known != unknown {
-		return known
-	}
-	if extension != unknown && extension != bash {
-		return extension
-	}
-	return hashes
 }
