@@ -179,8 +179,11 @@ func reason(err error) error {
 // tell notes a finding, unless it is not wanted.
 func (c *checker) tell(f Finding) {
 	rule, known := rules[f.Rule]
-	if known && f.Severity == unset {
+	switch {
+	case known && f.Severity == unset:
 		f.Severity = rule.Severity
+	case f.Severity == noted:
+		f.Severity = Note
 	}
 	if slices.Contains(c.options.Disabled, f.Rule) {
 		return
@@ -198,8 +201,12 @@ func (c *checker) tell(f Finding) {
 	}
 }
 
-// unset has a finding be of its rule's severity.
-const unset = Note
+// unset has a finding be of its rule's severity, noted of none where the rule's is
+// another.
+const (
+	unset = Note
+	noted = Severity(-1)
+)
 
 // result is what has been found, in order.
 func (c *checker) result() Result {

@@ -14,14 +14,16 @@ type Rule struct {
 }
 
 const (
-	ruleSyntax        = "syntax"
-	ruleUnread        = "unread"
-	ruleCRLF          = "crlf"
-	ruleNotExecutable = "not-executable"
-	ruleDynamic       = "dynamic"
-	ruleNoShellcheck  = "no-shellcheck"
-	ruleDirective     = "directive"
-	ruleCases         = "test-cases"
+	ruleSyntax         = "syntax"
+	ruleUnread         = "unread"
+	ruleCRLF           = "crlf"
+	ruleNotExecutable  = "not-executable"
+	ruleDynamic        = "dynamic"
+	ruleNoShellcheck   = "no-shellcheck"
+	ruleDirective      = "directive"
+	ruleCases          = "test-cases"
+	ruleLastCommand    = "last-command"
+	rulePipelineStatus = "pipeline-status"
 
 	ruleList           = "list"
 	ruleEntry          = "list-entry"
@@ -62,6 +64,8 @@ var rules = byID([]Rule{
 	{ruleNoShellcheck, Note, "shellcheck is not installed."},
 	{ruleDirective, Warning, "A comment for conch check names a rule that there is not."},
 	{ruleCases, Error, "A file of test cases cannot be used."},
+	{ruleLastCommand, Warning, "A script, or a tool, ends with a test, whose status is its own."},
+	{rulePipelineStatus, Note, "A tool ends with a pipeline, whose first command may fail unnoticed."},
 
 	{ruleList, Error, "A list cannot be read."},
 	{ruleEntry, Error, "An entry of a list is of no use, or part of it."},

@@ -38,6 +38,7 @@ func (c *checker) script(s *script) {
 	if s.isBash && s.code.broken == nil {
 		c.uncertain(s)
 		c.smells(s, tools)
+		c.statuses(s)
 	}
 	// It comes last, so as not to repeat what is told already.
 	if s.isBash && !s.unreadable {
