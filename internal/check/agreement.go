@@ -102,6 +102,10 @@ func (c *checker) sharedList(s *script, described *tags.Script) {
 // list reads a list, or tells why it cannot be.
 func (c *checker) list(s *script, path, what string) (root node, ok bool) {
 	f, err := c.read(path)
+	if err != nil && what == "the tools list" && errors.Is(err, errNoFile) && !s.hasToolFunctions() {
+		c.tell(Finding{Rule: ruleList, File: s.name, Message: "the script has no tools: no tag, and no list, which would be " + path, Safer: "write # @cmd What it is good for above a function"})
+		return root, false
+	}
 	if err != nil {
 		c.tell(Finding{Rule: ruleList, File: s.name, Message: fmt.Sprintf("%s cannot be read: %s: %v", what, path, err), Safer: missingList(what)})
 		return root, false
@@ -116,10 +120,20 @@ func (c *checker) list(s *script, path, what string) (root node, ok bool) {
 	return root, true
 }
 
+// hasToolFunctions reports whether functions are named as those of lists are.
+func (s *script) hasToolFunctions() bool {
+	for name := range s.code.functions {
+		if strings.HasPrefix(name, "tool_") {
+			return true
+		}
+	}
+	return len(s.code.unsure) > 0
+}
+
 func missingList(what string) string {
 	switch what {
 	case "the tools list":
-		return "write tools.json beside the script, or name the list with --tools"
+		return "write # @cmd What it is good for above each function, or tools.json beside the script; --tools names another"
 	case "the server's description":
 		return "write config.json beside the script; {} will do"
 	}

@@ -165,10 +165,12 @@ func (c *checker) read(name string) (*file, error) {
 	return f, nil
 }
 
+var errNoFile = errors.New("there is no such file")
+
 func reason(err error) error {
 	var path *os.PathError
 	if errors.Is(err, os.ErrNotExist) {
-		return errors.New("there is no such file")
+		return errNoFile
 	}
 	if errors.As(err, &path) {
 		return path.Err

@@ -157,7 +157,7 @@ var examples = []struct {
 	{"an argument in eval, on purpose", files{"server.sh": "tool_t() {\n  # conch-check disable=eval\n  eval \"$arg_text\"\n}\n"}, nil},
 	{"an argument in eval, on purpose, in the line", files{"server.sh": "tool_t() {\n  eval \"$arg_text\" # conch-check disable=all\n}\n"}, nil},
 	{"a comment too far above", files{"server.sh": "tool_t() {\n  # conch-check disable=eval\n  :\n  eval \"$arg_text\"\n}\n"}, []string{"server.sh:4 eval"}},
-	{"an argument that no schema has", files{"server.sh": "tool_t() {\n  eval \"$arg_other\"\n}\n"}, nil},
+	{"an argument that no schema has", files{"server.sh": "tool_t() {\n  eval \"$arg_other\"\n}\n"}, []string{"server.sh:2 unknown-argument"}},
 	{"an argument that the schema limits", files{"server.sh": "tool_t() {\n  eval \"$arg_x\"\n}\n", "tools.json": input(`{"description":"a","enum":["a","b"]}`)}, nil},
 	{"a function without an entry", files{"server.sh": "tool_t() { :; }\ntool_u() { eval \"$arg_x\"; }\n"}, []string{"server.sh:2 eval", "server.sh:2 not-declared"}},
 	{"a hook before calls", files{"server.sh": "tool_t() { :; }\nmcp_before_tool_call() { eval \"$2\"; }\n"}, []string{"server.sh:2 eval"}},
@@ -183,6 +183,27 @@ var examples = []struct {
 	{"a program that is there", files{"server.sh": ":\n", "tools.json": entry(`"inputSchema":{"type":"object"},"exec":["sh","-c","date"],"environment":"minimal"`)}, nil},
 	{"a program that is not there", files{"server.sh": ":\n", "tools.json": entry(`"inputSchema":{"type":"object"},"exec":["./gone"]`)}, []string{"tools.json:2 missing-program"}},
 	{"a program that is none", files{"server.sh": ":\n", "tools.json": entry(`"inputSchema":{"type":"object"},"exec":"sh"`)}, []string{"tools.json:1 list-entry"}},
+	{"an argument misspelled", files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Go\n# @option --max-lines <INT> What\ngo() {\n  echo \"$argc_maxlines\"\n}\n"}, []string{"server.sh:4 unknown-argument"}},
+	{"an argument misspelled, in arithmetic", files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Go\n# @option --max-lines <INT> What\ngo() {\n  echo $((argc_maxlines))\n}\n"}, []string{"server.sh:4 unknown-argument"}},
+	{"an argument of another tool", files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Go\n# @option --a What\ngo() { echo \"$argc_a\"; }\n# @cmd Come\ncome() { echo \"$argc_a\"; }\n"}, []string{"server.sh:5 unknown-argument"}},
+	{"arguments in a helper", files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Go\n# @option --a What\ngo() { help; }\nhelp() { echo \"$argc_a\"; }\n"}, nil},
+	{"an argument of no tool in a helper", files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Go\n# @option --a What\ngo() { help; }\nhelp() { echo \"${argc_other:-x}\"; }\n"}, []string{"server.sh:4 unknown-argument"}},
+	{"an argument as lists have it, of tags", files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Go\n# @option --a What\ngo() { echo \"$arg_a\"; }\n"}, []string{"server.sh:3 unknown-argument"}},
+	{"what is named like an argument and set", files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Go\ngo() {\n  local argc_x=1 argc_y argc_z\n  read -r argc_y; for argc_z in 1; do echo \"$argc_x$argc_y$argc_z$argc__fn\"; done\n}\n"}, nil},
+	{"an argument of the whole server", files{"tools.json": "", "config.json": "", "server.sh": "# @option --deep What\n# @cmd Go\ngo() { echo \"$argc_deep\"; }\n"}, nil},
+	{"an argument misspelled, of a list", files{"server.sh": "tool_t() {\n  echo \"$arg_txet\"\n}\n"}, []string{"server.sh:2 unknown-argument"}},
+	{"an argument of a list that is open", files{"server.sh": "tool_t() {\n  echo \"$arg_other\"\n}\n", "tools.json": entry(`"inputSchema":{"type":"object"}`)}, nil},
+	{"an indented tag", files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Go\n  # @option --x What\ngo() { :; }\n"}, []string{"server.sh:2 near-tag"}},
+	{"a tag with a blank", files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Go\n# @ option --x What\ngo() { :; }\n"}, []string{"server.sh:2 near-tag"}},
+	{"a tag in capitals", files{"tools.json": "", "config.json": "", "server.sh": "# @Cmd Go\ngo() { :; }\n"}, []string{"server.sh:0 config", "server.sh:0 list", "server.sh:1 near-tag"}},
+	{"a tag in capitals, among tags", files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Go\ngo() { :; }\n# @Cmd Come\ncome() { :; }\n"}, []string{"server.sh:3 tags"}},
+	{"another tool's comments beside a list", files{"server.sh": "# @param x\ntool_t() { :; }\n"}, nil},
+	{"a private command", files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Go\n_go() { :; }\n# @cmd Come\ncome() { :; }\n"}, []string{"server.sh:1 not-declared"}},
+	{"a function of a tool without a tag", files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Come\ncome() { :; }\ntool_go() { :; }\n"}, []string{"server.sh:3 not-declared"}},
+	{"a cancel hook of tags", files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Come\ntool_come() { :; }\ntool_come_cancel() { :; }\n"}, nil},
+	{"notations of other languages", files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Come\n# @option --a <INTEGER> A\n# @option --b <bool> B\n# @option --c <ARRAY> C\ncome() { :; }\n"}, []string{"server.sh:2 notation", "server.sh:3 notation", "server.sh:4 notation"}},
+	{"notations", files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Come\n# @option --a <INT> A\n# @option --b <STRING> B\n# @option --c* <LIST> C\n# @option --d <NUMBER> D\n# @schema d {\"type\": \"number\"}\ncome() { :; }\n"}, nil},
+	{"no tools at all", files{"tools.json": "", "server.sh": "go() { :; }\n"}, []string{"server.sh:0 list"}},
 	{"both kinds of arguments", files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Go\n# @option --x What\ntool_go() { eval \"$arg_x\"; eval \"$argc_x\"; }\n"}, []string{"server.sh:3 eval", "server.sh:3 eval"}},
 	{"a list and tags, each with a tool", files{"server.sh": "# @cmd Tell.\n# @option --a What\ntool_u() { :; }\ntool_t() { :; }\n"}, nil},
 }
@@ -338,7 +359,7 @@ func TestFolders(t *testing.T) {
 		"linted.js":      "#!/usr/bin/env node\n// @ts-check\n// @describe Lint\n",
 	})
 	result := run(t, options(t), dir)
-	want := []string{"broken.lua:3 tags", "fetch.py:3 description", "module.py:1 program", "tagged.sh:2 description"}
+	want := []string{"broken.lua:3 tags", "fetch.py:3 description", "module.py:1 program", "sub/deep.sh:2 unknown-argument", "tagged.sh:2 description"}
 	if got := told(result, dir); !slices.Equal(got, want) {
 		t.Errorf("found %q, not %q", got, want)
 	}
@@ -419,7 +440,7 @@ func TestTagsOfOthersRaiseNoErrors(t *testing.T) {
 	o := options(t)
 	o.Find, o.Getenv = func(string) bool { return true }, func(name string) (string, bool) { return "x", name == "TIDES_KEY" }
 	for _, f := range run(t, o, scripts...).Findings {
-		if f.Severity == check.Error || f.Severity == check.Warning && f.Rule != "description" && f.Rule != "option" {
+		if f.Severity == check.Error || f.Severity == check.Warning && !slices.Contains([]string{"description", "option", "not-declared"}, f.Rule) {
 			t.Errorf("%s:%d:%d: %s: %s [%s]", f.File, f.Line, f.Column, f.Severity, f.Message, f.Rule)
 		}
 	}

@@ -71,6 +71,7 @@ func (t *tagged) command(command tags.Command) {
 		t.tell(f)
 	}
 	for _, p := range command.Params {
+		t.notations(p)
 		if p.Describe == "" && !strings.Contains(string(p.Schema), `"description"`) {
 			f := t.at(ruleDescription, p.Line)
 			f.Message = "argument " + p.Property + " has no description, and a model knows nothing of it but its name"
@@ -80,6 +81,29 @@ func (t *tagged) command(command tags.Command) {
 	}
 	if path := command.Meta.OutputSchema; path != "" {
 		t.output(path, command)
+	}
+}
+
+// notations are names that people know from other languages, and how their types are
+// written here.
+var notations = map[string]string{
+	"INTEGER": "<INT>", "UINT": "<INT>", "LONG": "<INT>", "NUMBER": "<NUM>", "FLOAT": "<NUM>", "DOUBLE": "<NUM>", "DECIMAL": "<NUM>", "URI": "<URL>", "OBJECT": "<JSON>",
+	"BOOL": "@flag in place of @option", "BOOLEAN": "@flag in place of @option", "ARRAY": "* behind the name", "LIST": "* behind the name",
+}
+
+// notations tells of a notation that says less than it seems to.
+func (t *tagged) notations(p tags.Param) {
+	if p.Schema != nil || len(p.Choices) > 0 {
+		return
+	}
+	for _, n := range p.Notations {
+		meant, ok := notations[strings.ToUpper(n.Name)]
+		if !ok || p.Many && meant == "* behind the name" {
+			continue
+		}
+		f := t.at(ruleNotation, p.Line)
+		f.Message, f.Safer = "<"+n.Name+"> is no type, so that "+p.Property+" is a string", "write "+meant
+		t.tell(f)
 	}
 }
 
@@ -203,13 +227,19 @@ func taggedTools(described *tags.Script, listed bool) (tools []smell.Tool) {
 			input = json.RawMessage(`{}`)
 		}
 		byProperty, open := shapes(input)
-		t := smell.Tool{Function: command.Function, Prefix: "argc_", Arguments: byProperty, Open: open}
+		for _, p := range command.Params {
+			// A schema of all arguments need not have every one that has a tag.
+			if _, ok := byProperty[p.Property]; !ok {
+				byProperty[p.Property] = smell.Anything
+			}
+		}
+		t := smell.Tool{Function: command.Function, Prefix: "argc_", Arguments: byProperty, Open: open, Tagged: true}
 		if command.Function != "" {
 			t.Positional = positional(command, byProperty)
 		}
 		tools = append(tools, t)
 		if strings.HasPrefix(command.Function, "tool_") && t.Positional == nil {
-			tools = append(tools, smell.Tool{Function: t.Function, Prefix: "arg_", Arguments: byProperty, Open: open, Document: 1})
+			tools = append(tools, smell.Tool{Function: t.Function, Prefix: "arg_", Arguments: byProperty, Open: open, Document: 1, Tagged: true})
 		}
 	}
 	return tools

@@ -39,6 +39,8 @@ type Tool struct {
 	// Document is which of its positional parameters holds the arguments as JSON,
 	// 0 for none.
 	Document int
+	// Tagged says that tags say what the arguments are, and no list.
+	Tagged bool
 	// Positional says what any other positional parameter may hold; nil for nothing
 	// of the caller's.
 	Positional *Shape
@@ -129,6 +131,7 @@ type place struct {
 // function is one function of the script, and what is known of it.
 type function struct {
 	name    string
+	decl    *syntax.FuncDecl // nil for code outside of functions
 	file    File
 	body    []*syntax.Stmt
 	asTool  []*Tool
@@ -151,7 +154,9 @@ func newFinder(files []File, tools []Tool) *finder {
 		f.tops = append(f.tops, newFunction("", file, file.Tree.Stmts))
 		syntax.Walk(file.Tree, func(node syntax.Node) bool {
 			if decl, ok := node.(*syntax.FuncDecl); ok && decl.Name != nil {
-				f.functions[decl.Name.Value] = newFunction(decl.Name.Value, file, []*syntax.Stmt{decl.Body})
+				fn := newFunction(decl.Name.Value, file, []*syntax.Stmt{decl.Body})
+				fn.decl = decl
+				f.functions[decl.Name.Value] = fn
 			}
 			return true
 		})
