@@ -228,6 +228,12 @@ func taggedTools(described *tags.Script, listed bool) (tools []smell.Tool) {
 		}
 		byProperty, open := shapes(input)
 		for _, p := range command.Params {
+			if p.ChoicesFunction != "" && p.Validated {
+				// The values are those of a function.
+				shape := byProperty[p.Property]
+				shape.Free = false
+				byProperty[p.Property] = shape
+			}
 			// A schema of all arguments need not have every one that has a tag.
 			if _, ok := byProperty[p.Property]; !ok {
 				byProperty[p.Property] = smell.Anything

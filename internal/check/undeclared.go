@@ -25,7 +25,7 @@ func (c *checker) nearTags(s *script) {
 func (c *checker) untagged(s *script) {
 	for _, private := range tags.PrivateCommands(s.text) {
 		c.tell(Finding{
-			Rule: ruleNotDeclared, File: s.name, Line: private.Line,
+			Rule: ruleNotDeclared, Severity: noted, File: s.name, Line: private.Line,
 			Message: private.Function + " is no tool, since its name begins with an underscore", Safer: "give it another name, or leave out the @cmd",
 		})
 	}

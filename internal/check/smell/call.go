@@ -91,6 +91,9 @@ func (s *scope) run(name string, argv []text, st *syntax.Stmt, stdin value) valu
 	if fn := s.finder.functions[name]; fn != nil {
 		return s.callFunction(fn, argv[1:])
 	}
+	if name == "cd" || name == "pushd" {
+		s.paths(name, argv)
+	}
 	if known, ok := builtins[name]; ok {
 		return known(s, argv, stdin)
 	}
@@ -99,6 +102,7 @@ func (s *scope) run(name string, argv []text, st *syntax.Stmt, stdin value) valu
 	s.interpreted(base, argv)
 	s.programs(base, argv, st, stdin)
 	s.options(base, argv)
+	s.paths(base, argv)
 	for _, inner := range executed(base, argv) {
 		s.execute(inner, st, value{})
 	}

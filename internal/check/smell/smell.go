@@ -120,6 +120,7 @@ type finder struct {
 	changed, telling bool
 	findings         []Finding
 	told             map[place]bool
+	paths            map[string]bool // the functions and arguments that paths have been told of
 }
 
 // place is where a rule is broken.
@@ -147,7 +148,7 @@ type function struct {
 func newFinder(files []File, tools []Tool) *finder {
 	f := &finder{
 		files: files, tools: tools, order: map[string]int{}, functions: map[string]*function{},
-		globals: map[string]value{}, associative: map[string]bool{}, integer: map[string]bool{}, told: map[place]bool{},
+		globals: map[string]value{}, associative: map[string]bool{}, integer: map[string]bool{}, told: map[place]bool{}, paths: map[string]bool{},
 	}
 	for i, file := range files {
 		f.order[file.Name] = i

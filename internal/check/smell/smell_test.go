@@ -485,7 +485,7 @@ var examples = map[string]struct{ smells, fine []string }{
 			`sudo -u "$arg_text" ls`,
 			`rm -- "$arg_text"`,
 			`rm "./$arg_text"`,
-			`rm "$dir/$arg_text"`,
+			`rm "$dir/$arg_dashed"`,
 			`rm "$arg_word" "$arg_choice" "$arg_name"`,
 			`head -n "$arg_count" file`,
 			`grep -e "$arg_text" file`,
@@ -525,8 +525,15 @@ var examples = map[string]struct{ smells, fine []string }{
 		fine:   []string{`printf '%s\n' "$arg_text"`, `printf "$arg_count"`, `printf "${arg_word}\n"`},
 	},
 	smell.Path: {
-		smells: []string{`cat <"$arg_text"`, `echo x >"$arg_text"`, `echo x >>"$arg_text"`},
-		fine:   []string{`cat <"$arg_name"`, `echo x >"notes/$arg_text.md"`, `cat <"$arg_word"`, `echo "$arg_text" >file`, `exec 3<&"$fd"`},
+		smells: []string{
+			`cat <"$arg_text"`, `echo x >"$arg_text"`, `echo x >>"$arg_text"`, `echo x >"notes/$arg_text.md"`, `cat -- "notes/$arg_text"`, `rm -f "$dir/$arg_text"`, `file=notes/$arg_text; cat "$file"`,
+			`cd "notes/$arg_text"`, `ls -l notes/"$arg_text"`, "show() { cat -- \"$1\"; }\n---\nshow \"notes/$arg_text\"", `grep -F x "notes/$arg_text.md"`, `find "notes/$arg_text" -type f`, `find . -exec cp {} "notes/$arg_text" \;`,
+		},
+		fine: []string{
+			`cat -- "notes/$arg_choice"`, `cat -- "notes/$arg_word.md"`, `cat -- "notes/$arg_name"`, `curl "https://example/$arg_text"`, `[[ $arg_text != */* ]] || return; cat -- "notes/$arg_text"`, `case $arg_text in *..* | */*) return ;; esac; cat "notes/$arg_text"`,
+			`cat -- "notes/${arg_text##*/}"`, `cat -- "notes/${arg_text//\//_}"`, `cat -- "notes/$(basename -- "$arg_text")"`, `file=$(realpath -- "notes/$arg_text"); cat "$file"`, `file=notes/$arg_text; [[ $(realpath "$file") == "$PWD"/* ]] || return; cat "$file"`,
+			`grep -F "a/$arg_text" file`, `echo "notes/$arg_text"`, `sed -e "s/a/b/" -- "$arg_text"`, `sort -t/ -k"$arg_count" file`, `path=$(mcp_require_path text) || exit; cat "$path/$arg_word"`,
+			`cat <"$arg_name"`, `cat <"$arg_word"`, `echo "$arg_text" >file`, `exec 3<&"$fd"`},
 	},
 }
 

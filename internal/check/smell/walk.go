@@ -39,9 +39,11 @@ func (s *scope) redirect(r *syntax.Redirect) (in value, ok bool) {
 		return s.word(r.Word).value, true
 	}
 	t := s.word(r.Word)
-	if t.prefix == "" && t.first.tainted && t.first.shape.Free && t.first.exact != "" && r.Op != syntax.DplIn && r.Op != syntax.DplOut {
-		s.tell(Path, Minor, r.Word, t.first.whose(s.source(r.Word))+" chooses any file that this server may open, and nothing limits it",
-			`give the argument a "pattern" in its schema, or take the path from mcp_require_path, which keeps it below the roots`)
+	if r.Op != syntax.DplIn && r.Op != syntax.DplOut {
+		if t.prefix == "" && t.first.tainted && t.first.shape.Free && t.first.exact != "" {
+			s.path(t, t.first.whose(s.source(r.Word))+" chooses any file that this server may open, and nothing limits it")
+		}
+		s.belowFolder(t)
 	}
 	if p, ok := onlyPart(r.Word).(*syntax.ProcSubst); ok && r.Op == syntax.RdrIn {
 		return s.inner().statements(p.Stmts, value{}), true
@@ -206,6 +208,7 @@ func (s *scope) assignment(a *syntax.Assign) {
 		if t.prefix != "" {
 			v.shape.Dash = isDash(t.prefix) && v.tainted
 			v.shape.Free = false
+			v.below = v.below && t.prefix != "./"
 		}
 		if !t.static && len(a.Value.Parts) > 0 && !t.first.tainted && t.prefix == "" {
 			// It begins with something of the script's own.

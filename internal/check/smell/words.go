@@ -268,6 +268,9 @@ func (s *scope) replaced(v value, r *syntax.Replace) value {
 		return v.limited(shapeOfSet(set)).of(v.shape.and(shapeOfSet(set)))
 	}
 	v.exact, v.document = "", nil
+	if orig := s.source(r.Orig); r.All && (strings.Contains(orig, "/") || strings.Contains(orig, "..")) {
+		v.shape.Free, v.below = false, false
+	}
 	return v.or(with.value)
 }
 
@@ -293,6 +296,7 @@ func (s *scope) expanded(p *syntax.ParamExp, v value) value {
 		// An option that is written out is the author's own.
 		word.shape.Dash = isDash(word.prefix)
 	}
+	word.below = word.below && word.prefix != "./"
 	switch p.Exp.Op {
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
 		word.within = len(word.bare) == 0
@@ -310,6 +314,10 @@ func (s *scope) expanded(p *syntax.ParamExp, v value) value {
 		return v
 	case syntax.OtherParamOps:
 		return s.transformed(p, v)
+	case syntax.RemLargePrefix:
+		if word.prefix == "*/" {
+			v.shape.Free, v.below = false, false
+		}
 	}
 	v.document = nil
 	return v
