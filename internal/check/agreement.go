@@ -314,6 +314,9 @@ func (l *toolList) functions() {
 		f.EndLine = 0
 		f.Message = fmt.Sprintf("the tools list does not declare %s; it is not served", name)
 		f.Safer = `{ "name": ` + quoted(name) + `, "description": "…", "inputSchema": { "type": "object" } }`
+		if l.described != nil {
+			f.Safer = "# @cmd What it is good for, above " + function
+		}
 		l.tell(f)
 	}
 }

@@ -296,6 +296,49 @@ func TestEachRuleWithWhatBreaksItAndWhatDoesNot(t *testing.T) {
 	}
 }
 
+// What shellcheck calls an error is one here only where it cannot read the code.
+func TestWhatShellcheckSaysHasASeverityOfItsOwn(t *testing.T) {
+	dir := lay(t, files{"shellcheck": "#!/bin/sh\n" + `echo '{"comments": [
+  {"line": 1, "column": 1, "level": "error", "code": 1073, "message": "a"},
+  {"line": 1, "column": 1, "level": "error", "code": 2145, "message": "b"},
+  {"line": 1, "column": 1, "level": "warning", "code": 2034, "message": "c"},
+  {"line": 1, "column": 1, "level": "info", "code": 2086, "message": "d"}]}'` + "\n"})
+	o := options(t)
+	o.Shellcheck = filepath.Join(dir, "shellcheck")
+	var got []string
+	for _, f := range run(t, o, filepath.Join(dir, "server.sh")).Findings {
+		got = append(got, fmt.Sprintf("%s %s", f.Rule, f.Severity))
+	}
+	if want := []string{"SC1073 error", "SC2145 warning", "SC2034 warning", "SC2086 note"}; !slices.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
+	}
+}
+
+// What to write instead is said in the words of what describes the tools.
+func TestRemediesAreOfTagsOrOfLists(t *testing.T) {
+	code := "{\n  ((%[1]stext > 1))\n  \"$%[1]stext\"\n  cat \"x/$%[1]stext\"\n}\n"
+	tagged := files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Go\n# @option --text What\ngo() " + fmt.Sprintf(code, "argc_")}
+	listed := files{"server.sh": "tool_t() " + fmt.Sprintf(code, "arg_")}
+	for name, example := range map[string]struct {
+		files files
+		want  []string
+	}{
+		"tags": {tagged, []string{"write <INT> behind text in its tag", "text[a|b]", `# @schema text {"pattern": `}},
+		"list": {listed, []string{`"type": "integer" in its schema`, `an "enum" in its schema`, `a "pattern" in its schema`}},
+	} {
+		dir := lay(t, example.files)
+		found := run(t, options(t), filepath.Join(dir, "server.sh")).Findings
+		if len(found) != len(example.want) {
+			t.Fatalf("%s: %+v", name, found)
+		}
+		for i, want := range example.want {
+			if !strings.Contains(found[i].Safer, want) {
+				t.Errorf("%s: %q is not in %q", name, want, found[i].Safer)
+			}
+		}
+	}
+}
+
 // Every rule has an example, so that none is there that nothing breaks.
 func TestEveryRuleHasAnExample(t *testing.T) {
 	// TestFoldersThatAreNotServed has program.

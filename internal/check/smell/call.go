@@ -79,10 +79,10 @@ func (s *scope) chosenCommand(t text) {
 	switch {
 	case begins:
 		s.tell(CommandName, Grave, t.node, first.whose(s.source(t.node))+" is run as a command: the caller chooses which",
-			`give the argument an "enum" in its schema, or have a case choose among the commands you mean`)
+			s.demand(aChoice, t.value)+`, or have a case choose among the commands you mean`)
 	case below:
 		s.tell(CommandName, Grave, t.node, "the file that "+t.whose(s.culprit(t))+" names is run as a command, and .. in it leads to others",
-			`give the argument an "enum" in its schema, or have a case choose among the commands you mean`)
+			s.demand(aChoice, t.value)+`, or have a case choose among the commands you mean`)
 	}
 }
 

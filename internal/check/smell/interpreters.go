@@ -94,6 +94,6 @@ func (s *scope) interpretedFiles(options []string, argv []text) {
 func (s *scope) interpretedFile(t text) {
 	if t.tainted && t.shape.Code && (t.prefix == "" && t.first.tainted && t.first.shape.Code || t.below) {
 		s.tell(SourcedFile, Grave, t.node, "the file that "+t.whose(s.culprit(t))+" names is run as a program",
-			`give the argument an "enum" in its schema, or have a case choose the file`)
+			s.demand(aChoice, t.value)+`, or have a case choose the file`)
 	}
 }

@@ -58,6 +58,6 @@ func (s *scope) path(t text, message string) {
 	if s.finder.telling && s.finder.paths[key] {
 		return
 	}
-	s.tell(Path, Minor, t.node, message, `give the argument a "pattern" in its schema, or take the path from mcp_require_path, which keeps it below the roots`)
+	s.tell(Path, Minor, t.node, message, s.demand(aPattern, t.value)+`, or take the path from mcp_require_path, which keeps it below the roots`)
 	s.finder.paths[key] = s.finder.telling
 }
