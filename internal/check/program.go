@@ -24,7 +24,7 @@ func (c *checker) program(s *script) {
 	}
 	isExecutable := info.Mode()&0o111 != 0
 	if o, ok := s.form.Obstacle(s.text, isExecutable); ok {
-		f := Finding{Rule: ruleProgram, File: s.name, Line: 1, Message: s.name + " " + o.Why + "; it is not served", Safer: o.Remedy}
+		f := Finding{Rule: ruleProgram, File: s.name, Line: 1, Message: "this program " + o.Why + "; it is not served", Safer: o.Remedy}
 		if o.Remedy == "chmod +x" {
 			f.Safer += " " + s.name
 		}

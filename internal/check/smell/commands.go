@@ -71,7 +71,7 @@ var commands = map[string]command{
 
 	// Tools of developers.
 	"make": {values: "CfIoWE", long: []string{"--directory", "--file", "--makefile", "--include-dir", "--old-file", "--what-if", "--eval"}},
-	"npm":  {loose: true, flags: "gDESsOBfly"}, "pip": {loose: true, flags: "qUvyI", longFlags: []string{"--upgrade", "--user", "--no-deps", "--pre", "--no-cache-dir", "--force-reinstall", "--no-index"}},
+	"npm":  {loose: true, flags: "gDESsOBfly", longFlags: []string{"--save-dev", "--save", "--no-save", "--save-exact", "--no-audit", "--no-fund", "--production", "--ignore-scripts", "--legacy-peer-deps"}}, "pip": {loose: true, flags: "qUvyI", longFlags: []string{"--upgrade", "--user", "--no-deps", "--pre", "--no-cache-dir", "--force-reinstall", "--no-index"}},
 	"cargo": {loose: true, flags: "qvrV", longFlags: []string{"--release", "--locked", "--offline", "--workspace", "--all-targets", "--all-features", "--no-default-features"}},
 	"go":    {loose: true, longFlags: []string{"-v", "-x", "-n", "-a", "-race", "-short", "-u", "-json", "-cover", "-i", "-m"}},
 
