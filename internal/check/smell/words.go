@@ -268,6 +268,9 @@ func (s *scope) replaced(v value, r *syntax.Replace) value {
 		return v.limited(shapeOfSet(set)).of(v.shape.and(shapeOfSet(set)))
 	}
 	v.exact, v.document = "", nil
+	if r.Orig == nil {
+		return v
+	}
 	if orig := s.source(r.Orig); r.All && (strings.Contains(orig, "/") || strings.Contains(orig, "..")) {
 		v.shape.Free, v.below = false, false
 	}
