@@ -34,7 +34,10 @@ func (c *checker) lists(s *script, described *tags.Script) []smell.Tool {
 			path = beside(s.name, "tools.json")
 		}
 	}
-	return append(c.toolsList(s, path, described), c.others(s, described != nil)...)
+	// Of a script that has no tools at all it is enough to say so.
+	_, err := os.Stat(path)
+	tools := c.toolsList(s, path, described)
+	return append(tools, c.others(s, described != nil || err != nil && !s.hasToolFunctions())...)
 }
 
 // others checks the files beside a script that are no list of tools.

@@ -3,6 +3,8 @@ package check
 import (
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"github.com/conch-mcp/conch/internal/tags"
 )
 
@@ -14,7 +16,7 @@ func (c *checker) nearTags(s *script) {
 		if near.Unknown && (s.tagged || c.hasList(s)) {
 			continue
 		}
-		c.tell(Finding{Rule: ruleNearTag, File: s.name, Line: near.Line, Column: near.Column, Message: near.What + ", and is nothing to conch", Safer: near.Meant})
+		c.tell(Finding{Rule: ruleNearTag, File: s.name, Line: near.Line, Column: near.Column, Message: near.What + "; conch passes it over", Safer: near.Meant})
 	}
 	if s.tagged && !s.listed {
 		c.untagged(s)
@@ -24,10 +26,14 @@ func (c *checker) nearTags(s *script) {
 // untagged tells of functions that look like tools, and that the tags make none of.
 func (c *checker) untagged(s *script) {
 	for _, private := range tags.PrivateCommands(s.text) {
-		c.tell(Finding{
-			Rule: ruleNotDeclared, Severity: noted, File: s.name, Line: private.Line,
+		f := Finding{
+			Rule: ruleNotDeclared, File: s.name, Line: private.Line,
 			Message: private.Function + " is no tool, since its name begins with an underscore", Safer: "give it another name, or leave out the @cmd",
-		})
+		}
+		if s.calls(private.Function) {
+			f.Severity = noted // it is there for the script itself
+		}
+		c.tell(f)
 	}
 	if s.described == nil || s.code.broken != nil {
 		return
@@ -48,4 +54,16 @@ func (c *checker) untagged(s *script) {
 		f.Message, f.Safer = "no tag declares "+name+"; it is not served", "# @cmd What it is good for, above "+function
 		c.tell(f)
 	}
+}
+
+// calls reports whether the script itself runs a function.
+func (s *script) calls(function string) (does bool) {
+	for _, file := range s.code.files {
+		syntax.Walk(file.Tree, func(n syntax.Node) bool {
+			call, ok := n.(*syntax.CallExpr)
+			does = does || ok && len(call.Args) > 0 && call.Args[0].Lit() == function
+			return !does
+		})
+	}
+	return does
 }

@@ -125,7 +125,8 @@ func (f *finder) has(fn *function, name string) (known []string, open, ok bool) 
 		}
 		open = open || tool.Open && strings.HasPrefix(name, tool.Prefix)
 	}
-	return known, open, false
+	// Where nothing is declared, as in a list that cannot be read, nothing is missing.
+	return known, open, len(known) == 0 && slices.ContainsFunc(tools, func(t *Tool) bool { return t.Open })
 }
 
 // assignedIn are the variables that commands set: read, printf -v, a loop, a
