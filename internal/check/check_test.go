@@ -427,6 +427,7 @@ func TestFoldersThatAreNotServed(t *testing.T) {
 		"a program with a @cmd":                         {files{"a.py": "#!/usr/bin/env python3\n# @cmd Go\n# @describe Go\ndef go(): pass\n"}, []string{"a.py:2 program error"}},
 		"a program of an interpreter that is not there": {files{"a.rb": "#!/usr/bin/env ruby\n# @describe Go\n"}, []string{"a.rb:1 missing-program warning"}},
 		"a program with an environment that is none":    {files{"a.py": "#!/usr/bin/env python3\n# @describe Go\n# @meta environment =x\n"}, []string{"a.py:3 program error"}},
+		"a script that nobody knows for one":            {files{"greet": "# @cmd Greet\ngreet() { :; }\n"}, []string{"greet:1 program warning"}},
 		"a program with an environment":                 {files{"a.py": "#!/usr/bin/env python3\n# @describe Go\n# @meta environment minimal\n"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

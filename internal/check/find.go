@@ -24,6 +24,7 @@ type script struct {
 	// described is what the tags say; nil where they have faults, or are none.
 	described *tags.Script
 	inFolder  bool // it is in a folder that is to be checked, and not only below it
+	unknown   bool // neither its name nor its first line says what it is
 	named     bool // it is itself what is to be checked
 	listed    bool // there is a list of tools, or ought to be
 	shares    bool // there is a list of the folder's
@@ -124,6 +125,10 @@ func (c *checker) candidate(path string, inFolder bool) *script {
 	s := &script{file: f, isBash: isBash(f)}
 	if s.form, s.tagged = annotated.FormOf(path, text); s.tagged {
 		s.isBash = s.form.IsScript
+	}
+	if !s.tagged && s.isBash && inFolder && tags.Mentions(text, "cmd") {
+		// conch serve would not know it for a script.
+		s.form, s.tagged, s.unknown = annotated.Form{IsScript: true, Tags: text}, true, true
 	}
 	hasFirstLine := bytes.HasPrefix(text, []byte("#!"))
 	if s.tagged && !s.isBash && !hasFirstLine && info.Mode()&0o111 == 0 && !inFolder {

@@ -22,6 +22,12 @@ func (c *checker) script(s *script) {
 	if s.isBash {
 		c.bash(s)
 		c.nearTags(s)
+		if s.unknown && !s.listed {
+			c.tell(Finding{
+				Rule: ruleProgram, Severity: Warning, File: s.name, Line: 1,
+				Message: "neither the name nor a #! line says what this is; conch serve passes it over in a folder", Safer: "#!/usr/bin/env bash",
+			})
+		}
 	} else {
 		c.directives(s.file)
 		c.program(s)

@@ -108,7 +108,7 @@ var plain = []string{
 // gitValues are the letters of options that take a value, of git's commands, and of
 // git itself.
 var gitValues = map[string]string{
-	"": "Cc", "log": "nSGUlO", "show": "nSGUlO", "diff": "SGUlO", "rev-list": "n", "shortlog": "n", "whatchanged": "nSGUlO", "blame": "LS", "grep": "eABCmf", "commit": "mFCct", "tag": "mFu", "checkout": "bBU", "switch": "cC",
+	"": "Cc", "log": "nSGUlOL", "show": "nSGUlOL", "diff": "SGUlO", "rev-list": "n", "shortlog": "n", "whatchanged": "nSGUlO", "blame": "LS", "grep": "eABCmf", "commit": "mFCct", "tag": "mFu", "checkout": "bBU", "switch": "cC",
 	"clone": "obujc", "push": "o", "pull": "sXjo", "fetch": "jo", "merge": "mFsX", "rebase": "sXxC", "cherry-pick": "mXs", "revert": "mX", "branch": "u", "stash": "m", "notes": "mFCc", "worktree": "bB", "add": "", "rm": "", "mv": "",
 	"clean": "e", "ls-files": "xX", "ls-tree": "", "ls-remote": "o", "archive": "o", "format-patch": "onv", "am": "pC", "apply": "pC", "describe": "", "config": "f", "init": "b", "submodule": "b", "reset": "", "restore": "s", "rev-parse": "", "cat-file": "", "status": "", "remote": "tm",
 }
