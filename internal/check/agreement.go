@@ -34,7 +34,10 @@ func (c *checker) lists(s *script, described *tags.Script) []smell.Tool {
 			path = beside(s.name, "tools.json")
 		}
 	}
-	return append(c.toolsList(s, path, described), c.others(s, described != nil)...)
+	// Of a script that has no tools at all it is enough to say so.
+	_, err := os.Stat(path)
+	tools := c.toolsList(s, path, described)
+	return append(tools, c.others(s, described != nil || err != nil && !s.hasToolFunctions())...)
 }
 
 // others checks the files beside a script that are no list of tools.
@@ -102,6 +105,10 @@ func (c *checker) sharedList(s *script, described *tags.Script) {
 // list reads a list, or tells why it cannot be.
 func (c *checker) list(s *script, path, what string) (root node, ok bool) {
 	f, err := c.read(path)
+	if err != nil && what == "the tools list" && errors.Is(err, errNoFile) && !s.hasToolFunctions() {
+		c.tell(Finding{Rule: ruleList, File: s.name, Message: "the script has no tools: no tag, and no list, which would be " + path, Safer: "write # @cmd What it is good for above a function"})
+		return root, false
+	}
 	if err != nil {
 		c.tell(Finding{Rule: ruleList, File: s.name, Message: fmt.Sprintf("%s cannot be read: %s: %v", what, path, err), Safer: missingList(what)})
 		return root, false
@@ -116,10 +123,20 @@ func (c *checker) list(s *script, path, what string) (root node, ok bool) {
 	return root, true
 }
 
+// hasToolFunctions reports whether functions are named as those of lists are.
+func (s *script) hasToolFunctions() bool {
+	for name := range s.code.functions {
+		if strings.HasPrefix(name, "tool_") {
+			return true
+		}
+	}
+	return len(s.code.unsure) > 0
+}
+
 func missingList(what string) string {
 	switch what {
 	case "the tools list":
-		return "write tools.json beside the script, or name the list with --tools"
+		return "write # @cmd What it is good for above each function, or tools.json beside the script; --tools names another"
 	case "the server's description":
 		return "write config.json beside the script; {} will do"
 	}
@@ -300,6 +317,9 @@ func (l *toolList) functions() {
 		f.EndLine = 0
 		f.Message = fmt.Sprintf("the tools list does not declare %s; it is not served", name)
 		f.Safer = `{ "name": ` + quoted(name) + `, "description": "…", "inputSchema": { "type": "object" } }`
+		if l.described != nil {
+			f.Safer = "# @cmd What it is good for, above " + function
+		}
 		l.tell(f)
 	}
 }

@@ -101,6 +101,7 @@ func Check(ctx context.Context, targets []string, options Options) (Result, erro
 		}
 		c.script(s)
 	}
+	c.twiceInFolder(scripts)
 	if options.Shellcheck == "" && slices.ContainsFunc(scripts, func(s *script) bool { return s.isBash }) {
 		c.tell(Finding{Rule: ruleNoShellcheck, Message: "shellcheck is not installed, so that its checks are left out", Safer: "install it: https://www.shellcheck.net"})
 	}
@@ -164,10 +165,12 @@ func (c *checker) read(name string) (*file, error) {
 	return f, nil
 }
 
+var errNoFile = errors.New("there is no such file")
+
 func reason(err error) error {
 	var path *os.PathError
 	if errors.Is(err, os.ErrNotExist) {
-		return errors.New("there is no such file")
+		return errNoFile
 	}
 	if errors.As(err, &path) {
 		return path.Err
@@ -178,8 +181,11 @@ func reason(err error) error {
 // tell notes a finding, unless it is not wanted.
 func (c *checker) tell(f Finding) {
 	rule, known := rules[f.Rule]
-	if known && f.Severity == unset {
+	switch {
+	case known && f.Severity == unset:
 		f.Severity = rule.Severity
+	case f.Severity == noted:
+		f.Severity = Note
 	}
 	if slices.Contains(c.options.Disabled, f.Rule) {
 		return
@@ -197,8 +203,12 @@ func (c *checker) tell(f Finding) {
 	}
 }
 
-// unset has a finding be of its rule's severity.
-const unset = Note
+// unset has a finding be of its rule's severity, noted of none where the rule's is
+// another.
+const (
+	unset = Note
+	noted = Severity(-1)
+)
 
 // result is what has been found, in order.
 func (c *checker) result() Result {

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/conch-mcp/conch/internal/catalog/annotated"
+	"github.com/conch-mcp/conch/internal/tags"
 )
 
 // script is one script to check.
@@ -17,16 +20,19 @@ type script struct {
 	*file
 	isBash bool // and not of another language, whose code is not looked at
 	tagged bool
-	listed bool // there is a list of tools, or ought to be
-	shares bool // there is a list of the folder's
-	alone  bool // it is a server by itself
-	code   *code
+	form   annotated.Form // of what is tagged
+	// described is what the tags say; nil where they have faults, or are none.
+	described *tags.Script
+	inFolder  bool // it is in a folder that is to be checked, and not only below it
+	unknown   bool // neither its name nor its first line says what it is
+	named     bool // it is itself what is to be checked
+	listed    bool // there is a list of tools, or ought to be
+	shares    bool // there is a list of the folder's
+	alone     bool // it is a server by itself
+	code      *code
 	// unreadable says that Bash cannot read it.
 	unreadable bool
 }
-
-// tag is a line that begins a tag, in a comment of any language.
-var tag = regexp.MustCompile(`(?m)^(?:#+|//+|--)[ \t]*@(?:describe|cmd|arg|option|flag|env|meta|alias|schema|version|author)\b`)
 
 // toolFunction is the head of a tool's function.
 var toolFunction = regexp.MustCompile(`(?m)^[ \t]*(?:function[ \t]+)?tool_[A-Za-z0-9_.-]+[ \t]*(?:\(\)|\{)`)
@@ -44,24 +50,17 @@ func (c *checker) find(target string) ([]*script, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", target, err)
 	}
-	s := &script{file: f, isBash: isBash(f), tagged: hasTags(f)}
+	s := &script{file: f, isBash: isBash(f), named: true}
+	if s.form, s.tagged = annotated.FormOf(f.name, f.text); s.isBash {
+		// Bash runs whatever it is given by name.
+		s.form, s.tagged = annotated.Form{IsScript: true, Tags: f.text}, annotated.Is(f.text, false)
+	}
 	if !s.isBash && !s.tagged {
 		return nil, fmt.Errorf("%s is neither a Bash script nor one with tags; name a script, or a folder of scripts", target)
 	}
 	s.listed = s.isBash && (!s.tagged || c.hasList(s))
 	s.alone = s.isBash
 	return []*script{s}, nil
-}
-
-// hasTags reports whether the comments of a script describe tools. In Bash only
-// those behind # do.
-func hasTags(f *file) bool {
-	for _, at := range tag.FindAllIndex(f.text, -1) {
-		if !isBash(f) || f.text[at[0]] == '#' {
-			return true
-		}
-	}
-	return false
 }
 
 // hasList reports whether a script has a list of tools.
@@ -84,7 +83,7 @@ func (c *checker) below(folder string) (scripts []*script, err error) {
 		switch {
 		case err != nil:
 			return err
-		case path != folder && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules"):
+		case path != folder && (strings.HasPrefix(entry.Name(), ".") || strings.HasSuffix(entry.Name(), "~") || entry.Name() == "node_modules"):
 			if entry.IsDir() {
 				return filepath.SkipDir
 			}
@@ -92,7 +91,7 @@ func (c *checker) below(folder string) (scripts []*script, err error) {
 		case entry.IsDir():
 			return nil
 		}
-		if s := c.candidate(path); s != nil {
+		if s := c.candidate(path, filepath.Dir(path) == filepath.Clean(folder)); s != nil {
 			scripts = append(scripts, s)
 		}
 		return nil
@@ -113,7 +112,7 @@ var noScripts = []string{".md", ".json", ".yaml", ".yml", ".txt", ".toml", ".htm
 const mostOfScript = 4 << 20
 
 // candidate is the script that a file in a folder is, nil for none.
-func (c *checker) candidate(path string) *script {
+func (c *checker) candidate(path string, inFolder bool) *script {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > mostOfScript || slices.Contains(noScripts, filepath.Ext(path)) {
 		return nil
@@ -124,8 +123,18 @@ func (c *checker) candidate(path string) *script {
 	}
 	f := newFile(path, text)
 	s := &script{file: f, isBash: isBash(f)}
-	hasShebang := bytes.HasPrefix(text, []byte("#!"))
-	s.tagged = hasTags(f) && (s.isBash || hasShebang)
+	if s.form, s.tagged = annotated.FormOf(path, text); s.tagged {
+		s.isBash = s.form.IsScript
+	}
+	if !s.tagged && s.isBash && inFolder && tags.Mentions(text, "cmd") {
+		// conch serve would not know it for a script.
+		s.form, s.tagged, s.unknown = annotated.Form{IsScript: true, Tags: text}, true, true
+	}
+	hasFirstLine := bytes.HasPrefix(text, []byte("#!"))
+	if s.tagged && !s.isBash && !hasFirstLine && info.Mode()&0o111 == 0 && !inFolder {
+		return nil // a module, which another program runs
+	}
+	s.inFolder = inFolder
 	_, err = os.Stat(beside(path, "tools.json"))
 	s.listed = s.isBash && err == nil && toolFunction.Match(text)
 	s.shares = s.tagged && err == nil && !s.listed

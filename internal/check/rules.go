@@ -14,14 +14,16 @@ type Rule struct {
 }
 
 const (
-	ruleSyntax        = "syntax"
-	ruleUnread        = "unread"
-	ruleCRLF          = "crlf"
-	ruleNotExecutable = "not-executable"
-	ruleDynamic       = "dynamic"
-	ruleNoShellcheck  = "no-shellcheck"
-	ruleDirective     = "directive"
-	ruleCases         = "test-cases"
+	ruleSyntax         = "syntax"
+	ruleUnread         = "unread"
+	ruleCRLF           = "crlf"
+	ruleNotExecutable  = "not-executable"
+	ruleDynamic        = "dynamic"
+	ruleNoShellcheck   = "no-shellcheck"
+	ruleDirective      = "directive"
+	ruleCases          = "test-cases"
+	ruleLastCommand    = "last-command"
+	rulePipelineStatus = "pipeline-status"
 
 	ruleList           = "list"
 	ruleEntry          = "list-entry"
@@ -31,7 +33,10 @@ const (
 	ruleNoFile         = "no-file"
 	ruleConfig         = "config"
 	ruleTags           = "tags"
+	ruleNearTag        = "near-tag"
+	ruleNotation       = "notation"
 	ruleListAndTags    = "list-and-tags"
+	ruleProgram        = "program"
 	ruleMissingEnv     = "missing-env"
 	ruleMissingProgram = "missing-program"
 
@@ -47,6 +52,7 @@ const (
 	ruleRequired     = "required"
 	ruleKeyword      = "keyword"
 	ruleNoVariable   = "no-variable"
+	ruleUnknown      = "unknown-argument"
 	ruleAnnotations  = "annotations"
 	ruleHeader       = "header"
 )
@@ -61,16 +67,21 @@ var rules = byID([]Rule{
 	{ruleNoShellcheck, Note, "shellcheck is not installed."},
 	{ruleDirective, Warning, "A comment for conch check names a rule that there is not."},
 	{ruleCases, Error, "A file of test cases cannot be used."},
+	{ruleLastCommand, Warning, "A script, or a tool, ends with a test, whose status is its own."},
+	{rulePipelineStatus, Note, "A tool ends with a pipeline, whose first command may fail unnoticed."},
 
 	{ruleList, Error, "A list cannot be read."},
 	{ruleEntry, Error, "An entry of a list is of no use, or part of it."},
-	{ruleDuplicate, Error, "A list declares something twice; neither is served."},
+	{ruleDuplicate, Error, "Something is declared twice; neither is served."},
 	{ruleNoFunction, Error, "A list declares something that the script has no function for."},
-	{ruleNotDeclared, Warning, "The script has a function for a tool that the list does not declare."},
+	{ruleNotDeclared, Warning, "The script has a function for a tool that neither its list nor its tags declare."},
 	{ruleNoFile, Warning, "A list names a file that is not there."},
 	{ruleConfig, Error, "The server's description cannot be used."},
 	{ruleTags, Error, "A tag is wrong."},
+	{ruleNearTag, Warning, "A comment looks like a tag, and is none."},
+	{ruleNotation, Warning, "A notation looks like one that says a type, and says none."},
 	{ruleListAndTags, Warning, "The list and the tags of a script differ; the list counts."},
+	{ruleProgram, Error, "A program with tags cannot be a tool."},
 	{ruleMissingEnv, Warning, "A variable of the environment that a tool needs is not set."},
 	{ruleMissingProgram, Warning, "A program that a tool needs is not there."},
 
@@ -86,6 +97,7 @@ var rules = byID([]Rule{
 	{ruleRequired, Error, "An argument is required that the schema does not have."},
 	{ruleKeyword, Warning, "A member means nothing, and is spelled nearly as one that does."},
 	{ruleNoVariable, Note, "An argument has a name that no variable can have; it is in $1 alone."},
+	{ruleUnknown, Warning, "A variable is named like an argument, and no tool has one of that name."},
 	{ruleAnnotations, Error, "What clients are told about a tool is of the wrong type; some drop the list over it."},
 	{ruleHeader, Warning, "A header that a schema asks for is one that clients cannot send."},
 

@@ -10,20 +10,27 @@ import (
 
 	"github.com/conch-mcp/conch/internal/casefile"
 	"github.com/conch-mcp/conch/internal/check/smell"
-	"github.com/conch-mcp/conch/internal/tags"
 )
 
 // script checks one script, and all that belongs to it.
 func (c *checker) script(s *script) {
-	var described *tags.Script
-	if s.tagged {
-		described = c.tags(s)
+	if s.tagged && (s.isBash || s.mayBeProgram()) {
+		s.described = c.tags(s)
 	}
+	described := s.described
 	var tools []smell.Tool
 	if s.isBash {
 		c.bash(s)
+		c.nearTags(s)
+		if s.unknown && !s.listed {
+			c.tell(Finding{
+				Rule: ruleProgram, Severity: Warning, File: s.name, Line: 1,
+				Message: "neither the name nor a #! line says what this is; conch serve passes it over in a folder", Safer: "#!/usr/bin/env bash",
+			})
+		}
 	} else {
 		c.directives(s.file)
+		c.program(s)
 	}
 	if s.listed {
 		tools = c.lists(s, described)
@@ -38,6 +45,8 @@ func (c *checker) script(s *script) {
 	if s.isBash && s.code.broken == nil {
 		c.uncertain(s)
 		c.smells(s, tools)
+		c.statuses(s)
+		c.unknown(s, tools)
 	}
 	// It comes last, so as not to repeat what is told already.
 	if s.isBash && !s.unreadable {
@@ -105,6 +114,48 @@ func (c *checker) smells(s *script, tools []smell.Tool) {
 			File: found.File, Message: found.Message, Safer: found.Safer,
 		}, found.Pos, found.End))
 	}
+}
+
+// unknown tells of variables that are named like arguments and are none. Where a call
+// may have others than those declared, only what is nearly one of them is told.
+func (c *checker) unknown(s *script, tools []smell.Tool) {
+	for _, m := range smell.Unknown(s.code.files, tools, s.code.assigned) {
+		near := nearArgument(m)
+		if near == "" && m.Open {
+			continue
+		}
+		f := c.placed(Finding{Rule: ruleUnknown, File: m.File, Message: "no tool has an argument for $" + m.Name + ", which is never set"}, m.Pos, m.End)
+		if near != "" {
+			f.Safer = "write $" + near
+		}
+		c.tell(f)
+	}
+}
+
+// nearArgument is the variable of an argument that is probably meant: also one that
+// differs in underscores alone, or in argc_ and arg_.
+func nearArgument(m smell.Missing) string {
+	bare := func(name string) string {
+		_, rest, _ := strings.Cut(name, "_")
+		return strings.ToLower(strings.ReplaceAll(rest, "_", ""))
+	}
+	slices.Sort(m.Known)
+	for _, known := range m.Known {
+		if bare(known) == bare(m.Name) {
+			return known
+		}
+	}
+	prefix, rest, _ := strings.Cut(m.Name, "_")
+	var names []string
+	for _, known := range m.Known {
+		if name, ok := strings.CutPrefix(known, prefix+"_"); ok {
+			names = append(names, name)
+		}
+	}
+	if near := similar(rest, names); near != "" {
+		return prefix + "_" + near
+	}
+	return ""
 }
 
 // casesSuffix is how the name of a file of test cases ends.

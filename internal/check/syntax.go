@@ -149,14 +149,24 @@ func (c *checker) shellcheck(s *script) {
 		}
 		code := fmt.Sprintf("SC%04d", comment.Code)
 		c.tell(Finding{
-			Rule: code, Severity: levels[comment.Level], File: s.name,
+			Rule: code, Severity: severityOf(comment), File: s.name,
 			Line: comment.Line, Column: comment.Column, EndLine: comment.EndLine, EndColumn: comment.EndColumn,
 			Message: strings.TrimSuffix(comment.Message, "."), Safer: "see https://www.shellcheck.net/wiki/" + code,
 		})
 	}
 }
 
-var levels = map[string]Severity{"error": Error, "warning": Warning, "info": Note, "style": Note}
+// severityOf is how much a finding of shellcheck's matters here: what it calls an
+// error is one where it cannot read the code, and else is wrong for some values.
+func severityOf(comment shellcheckComment) Severity {
+	switch {
+	case comment.Level == "error" && comment.Code < 2000:
+		return Error
+	case comment.Level == "error" || comment.Level == "warning":
+		return Warning
+	}
+	return noted
+}
 
 // known reports whether the same is told of an argument already.
 func (c *checker) known(s *script, comment shellcheckComment) bool {

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,7 +15,7 @@ import (
 
 // tags checks the tags of a script, and returns what they say.
 func (c *checker) tags(s *script) *tags.Script {
-	described, err := tags.Parse(s.name, tagText(s))
+	described, err := tags.Parse(s.name, s.form.Tags)
 	var faults tags.Faults
 	if errors.As(err, &faults) {
 		for _, fault := range faults {
@@ -46,25 +45,6 @@ func (c *checker) tags(s *script) *tags.Script {
 	return described
 }
 
-// foreign is the sign of a comment in other languages than Bash.
-var foreign = regexp.MustCompile(`(?m)^(//+|--+)`)
-
-// tagText is a script as one for Bash: of other languages the comments alone, their
-// signs made those of Bash, everything in its place.
-func tagText(s *script) []byte {
-	if s.isBash {
-		return s.text
-	}
-	lines := make([]string, len(s.lines))
-	for i, line := range s.lines {
-		line = foreign.ReplaceAllStringFunc(line, func(sign string) string { return strings.Repeat("#", len(sign)) })
-		if strings.HasPrefix(line, "#") {
-			lines[i] = line
-		}
-	}
-	return []byte(strings.Join(lines, "\n"))
-}
-
 // tagged is what the tags of one script are checked with.
 type tagged struct {
 	*checker
@@ -91,6 +71,7 @@ func (t *tagged) command(command tags.Command) {
 		t.tell(f)
 	}
 	for _, p := range command.Params {
+		t.notations(p)
 		if p.Describe == "" && !strings.Contains(string(p.Schema), `"description"`) {
 			f := t.at(ruleDescription, p.Line)
 			f.Message = "argument " + p.Property + " has no description, and a model knows nothing of it but its name"
@@ -103,8 +84,31 @@ func (t *tagged) command(command tags.Command) {
 	}
 }
 
+// notations are names that people know from other languages, and how their types are
+// written here.
+var notations = map[string]string{
+	"INTEGER": "<INT>", "UINT": "<INT>", "LONG": "<INT>", "NUMBER": "<NUM>", "FLOAT": "<NUM>", "DOUBLE": "<NUM>", "DECIMAL": "<NUM>", "URI": "<URL>", "OBJECT": "<JSON>",
+	"BOOL": "@flag in place of @option", "BOOLEAN": "@flag in place of @option", "ARRAY": "* behind the name", "LIST": "* behind the name",
+}
+
+// notations tells of a notation that says less than it seems to.
+func (t *tagged) notations(p tags.Param) {
+	if p.Schema != nil || len(p.Choices) > 0 {
+		return
+	}
+	for _, n := range p.Notations {
+		meant, ok := notations[strings.ToUpper(n.Name)]
+		if !ok || p.Many && meant == "* behind the name" {
+			continue
+		}
+		f := t.at(ruleNotation, p.Line)
+		f.Message, f.Safer = "<"+n.Name+"> is no type, so that "+p.Property+" is a string", "write "+meant
+		t.tell(f)
+	}
+}
+
 // hasCommands reports whether a script has a @cmd, and not only tags of its own.
-func hasCommands(s *script) bool { return bytes.Contains(s.text, []byte("@cmd")) }
+func hasCommands(s *script) bool { return tags.Mentions(s.text, "cmd") }
 
 // needs checks what has to be there for a command.
 func (t *tagged) needs(command tags.Command) {
@@ -223,13 +227,25 @@ func taggedTools(described *tags.Script, listed bool) (tools []smell.Tool) {
 			input = json.RawMessage(`{}`)
 		}
 		byProperty, open := shapes(input)
-		t := smell.Tool{Function: command.Function, Prefix: "argc_", Arguments: byProperty, Open: open}
+		for _, p := range command.Params {
+			if p.ChoicesFunction != "" && p.Validated {
+				// The values are those of a function.
+				shape := byProperty[p.Property]
+				shape.Free = false
+				byProperty[p.Property] = shape
+			}
+			// A schema of all arguments need not have every one that has a tag.
+			if _, ok := byProperty[p.Property]; !ok {
+				byProperty[p.Property] = smell.Anything
+			}
+		}
+		t := smell.Tool{Function: command.Function, Prefix: "argc_", Arguments: byProperty, Open: open, Tagged: true}
 		if command.Function != "" {
 			t.Positional = positional(command, byProperty)
 		}
 		tools = append(tools, t)
 		if strings.HasPrefix(command.Function, "tool_") && t.Positional == nil {
-			tools = append(tools, smell.Tool{Function: t.Function, Prefix: "arg_", Arguments: byProperty, Open: open, Document: 1})
+			tools = append(tools, smell.Tool{Function: t.Function, Prefix: "arg_", Arguments: byProperty, Open: open, Document: 1, Tagged: true})
 		}
 	}
 	return tools

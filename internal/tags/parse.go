@@ -83,7 +83,11 @@ func (t *tree) read(tag tag) *flaw {
 	add := adder(tag.keyword)
 	switch {
 	case add == nil:
-		return &flaw{at: start, what: fmt.Sprintf("there is no tag @%.40s", tag.keyword), expected: knownTags}
+		expected := knownTags
+		if meant := meantBy(tag.keyword); meant != "" {
+			expected = "@" + meant
+		}
+		return &flaw{at: start, what: fmt.Sprintf("there is no tag @%.40s", tag.keyword), expected: expected}
 	case t.place == behindFunction:
 		return &flaw{at: start, what: fmt.Sprintf("@%s stands behind a function and belongs to no command", tag.keyword), expected: "a @cmd above it"}
 	}

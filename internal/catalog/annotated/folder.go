@@ -1,12 +1,10 @@
 package annotated
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -219,16 +217,14 @@ func (f *Folder) readFile(file seenFile) (tools []*catalog.Tool, problems []stri
 	if err != nil {
 		return nil, []string{fmt.Sprintf("cannot read %s: %v; it is not served", path, err)}, nil
 	}
-	language := languageOf(file.name, text)
-	if language == bash && Is(text, false) {
+	form, ok := FormOf(file.name, text)
+	switch {
+	case !ok:
+		return nil, nil, nil
+	case form.IsScript:
 		return f.readScript(path, text)
 	}
-	if sign := signs[language]; language != bash && sign != "" {
-		if comments := tags.Comments(text, sign); Is(comments, false) {
-			return f.readProgram(path, text, comments, file.stat.Mode&0o111 != 0)
-		}
-	}
-	return nil, nil, nil
+	return f.readProgram(path, text, form, file.stat.Mode&0o111 != 0)
 }
 
 // readTags reads the tags of a file, and notes which others they name.
@@ -257,52 +253,4 @@ func unserved(s *tags.Script) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s has tags, and no function below a @cmd that could be a tool (one whose name begins with _ is private)", s.File)}
-}
-
-// IsScript reports whether a file is a script for Bash, by its name and first line.
-// What says nothing of that is one.
-func IsScript(path string, text []byte) bool {
-	language := languageOf(filepath.Base(path), text)
-	return language == bash || language == unknown
-}
-
-// A language is what a file is written in, as far as it matters here.
-type language int
-
-const (
-	unknown language = iota
-	bash
-	hashes  // whose comments begin with #
-	slashes // with //
-	dashes  // with --
-)
-
-var signs = map[language]string{hashes: "#", slashes: "//", dashes: "--"}
-
-var (
-	firstLine    = regexp.MustCompile(`^#! *(?:\S*/env +(?:-\S+ +)*)?(\S+)`)
-	interpreters = map[string]language{"bash": bash, "sh": bash, "dash": bash, "ash": bash, "ksh": bash, "mksh": bash, "zsh": bash, "busybox": bash, "conch": bash, "argc": bash, "node": slashes, "deno": slashes, "bun": slashes, "lua": dashes, "luajit": dashes, "runghc": dashes, "runhaskell": dashes}
-	extensions   = map[string]language{
-		".sh": bash, ".bash": bash, ".ksh": bash, ".zsh": bash, ".js": slashes, ".mjs": slashes, ".cjs": slashes, ".ts": slashes, ".go": slashes, ".php": slashes, ".swift": slashes, ".rs": slashes, ".kts": slashes,
-		".py": hashes, ".rb": hashes, ".pl": hashes, ".awk": hashes, ".r": hashes, ".jq": hashes, ".jl": hashes, ".tcl": hashes, ".fish": hashes,
-		".lua": dashes, ".hs": dashes, ".sql": dashes,
-	}
-)
-
-// languageOf goes by the first line, and by the name where that says nothing. What
-// has another interpreter has comments of the kind that nearly all have.
-func languageOf(name string, text []byte) language {
-	first, _, _ := bytes.Cut(text, []byte("\n"))
-	extension := extensions[strings.ToLower(filepath.Ext(name))]
-	found := firstLine.FindSubmatch(first)
-	if found == nil {
-		return extension
-	}
-	if known := interpreters[filepath.Base(string(found[1]))]; known != unknown {
-		return known
-	}
-	if extension != unknown && extension != bash {
-		return extension
-	}
-	return hashes
 }

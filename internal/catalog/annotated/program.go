@@ -1,7 +1,6 @@
 package annotated
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,24 +8,21 @@ import (
 
 	"github.com/conch-mcp/conch/internal/catalog"
 	"github.com/conch-mcp/conch/internal/catalog/program"
-	"github.com/conch-mcp/conch/internal/invocation"
 	"github.com/conch-mcp/conch/internal/tags"
 )
 
 // readProgram reads the tags of a program, which is one tool with the file's name.
-func (f *Folder) readProgram(path string, text, comments []byte, isExecutable bool) ([]*catalog.Tool, []string, error) {
-	if tags.Mentions(comments, "cmd") {
-		return nil, nil, fmt.Errorf("%s has a @cmd, which stands above a function of Bash; a program is one tool, whose tags are @describe, @option and the like", path)
+func (f *Folder) readProgram(path string, text []byte, form Form, isExecutable bool) ([]*catalog.Tool, []string, error) {
+	o, isNone := form.Obstacle(text, isExecutable)
+	if isNone && o.Refused {
+		return nil, nil, fmt.Errorf("%s %s", path, o.Why)
 	}
-	s, err := f.readTags(path, comments)
+	s, err := f.readTags(path, form.Tags)
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case !isExecutable:
-		return nil, []string{fmt.Sprintf("%s has tags, and is not executable; it is not served (chmod +x)", path)}, nil
-	case !bytes.HasPrefix(text, []byte("#!")):
-		// Bash would take it for a script of its own.
-		return nil, []string{fmt.Sprintf("%s has tags, and does not begin with #! and what runs it; it is not served", path)}, nil
+	case isNone:
+		return nil, []string{fmt.Sprintf("%s %s; it is not served (%s)", path, o.Why, o.Remedy)}, nil
 	}
 	var tools []*catalog.Tool
 	var problems []string
@@ -56,16 +52,8 @@ func (s *Script) program(c tags.Command) (p *program.Program, problem string) {
 			p.Standard = append(p.Standard, program.Argument{Name: param.Property, Value: value, Err: err})
 		}
 	}
-	for _, other := range c.Meta.Other {
-		if other.Name != "environment" {
-			continue
-		}
-		var ok bool
-		if p.Environment, ok = invocation.ParseEnvironment(strings.Fields(other.Value)); !ok {
-			return nil, fmt.Sprintf("@meta environment has %.40q, which is neither inherit nor minimal nor names of variables; it is not served", other.Value)
-		}
-	}
-	return p, ""
+	p.Environment, problem = EnvironmentOf(c)
+	return p, problem
 }
 
 // wantsOf are the variables of the environment that a program names itself.

@@ -9,7 +9,7 @@ import (
 
 const (
 	evaluates = "arithmetic evaluates what %s holds, and runs the command in x[$(command)]"
-	safeCount = `give the argument "type": "integer" in its schema, or test it first: [[ %s =~ ^[0-9]+$ ]] || return`
+	safeCount = `%s, or test it first: [[ %s =~ ^[0-9]+$ ]] || return`
 )
 
 // arithmetic walks an expression whose variables are evaluated.
@@ -89,7 +89,7 @@ func (s *scope) evaluated(node syntax.Node, v value) {
 	} else {
 		variable = "$" + variable
 	}
-	s.tell(Arithmetic, Grave, node, fmt.Sprintf(evaluates, v.whose(name)), fmt.Sprintf(safeCount, variable))
+	s.tell(Arithmetic, Grave, node, fmt.Sprintf(evaluates, v.whose(name)), fmt.Sprintf(safeCount, s.demand(anInteger, v), variable))
 }
 
 // subscript walks the index of an array. That of an associative one is a text.

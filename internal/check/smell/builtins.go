@@ -85,7 +85,7 @@ func (s *scope) sourceFile(argv []text, _ value) value {
 		// One below a folder of the script's may still have .. in it.
 		if t.tainted && t.shape.Code || t.first.tainted && t.prefix == "" && t.first.shape.Free {
 			s.tell(SourcedFile, Grave, t.node, "the file that "+t.whose(s.culprit(t))+" names is run as part of this script",
-				`give the argument an "enum" in its schema, or have a case choose the file`)
+				s.demand(aChoice, t.value)+`, or have a case choose the file`)
 		}
 	}
 	return value{}

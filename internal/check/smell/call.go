@@ -20,12 +20,22 @@ func (s *scope) call(c *syntax.CallExpr, st *syntax.Stmt, stdin value) value {
 		// They are for the command alone.
 		s.inner().assignment(a)
 	}
-	argv := make([]text, len(c.Args))
-	for i, w := range c.Args {
-		argv[i] = s.word(w)
-		s.split(argv[i])
+	var argv []text
+	for _, w := range c.Args {
+		argv = append(argv, s.words(w)...)
 	}
+	for _, t := range argv {
+		s.split(t)
+	}
+	return s.execute(argv, st, stdin)
+}
+
+// execute walks the words of a command.
+func (s *scope) execute(argv []text, st *syntax.Stmt, stdin value) value {
 	for {
+		if len(argv) == 0 {
+			return value{}
+		}
 		argv = s.ofConch(argv)
 		name := argv[0]
 		if !name.static {
@@ -62,9 +72,17 @@ func (s *scope) ofConch(argv []text) []text {
 
 // chosenCommand tells of a command whose name the caller chooses.
 func (s *scope) chosenCommand(t text) {
-	if first := s.firstOf(t); t.prefix == "" && first.tainted && (first.shape.Code || first.shape.Splits) {
+	first := s.firstOf(t)
+	begins := t.prefix == "" && first.tainted && hasCode(first)
+	// Below a folder it may still have .. in it.
+	below := t.tainted && t.shape.Code && !begins && t.below
+	switch {
+	case begins:
 		s.tell(CommandName, Grave, t.node, first.whose(s.source(t.node))+" is run as a command: the caller chooses which",
-			`give the argument an "enum" in its schema, or have a case choose among the commands you mean`)
+			s.demand(aChoice, t.value)+`, or have a case choose among the commands you mean`)
+	case below:
+		s.tell(CommandName, Grave, t.node, "the file that "+t.whose(s.culprit(t))+" names is run as a command, and .. in it leads to others",
+			s.demand(aChoice, t.value)+`, or have a case choose among the commands you mean`)
 	}
 }
 
@@ -73,13 +91,21 @@ func (s *scope) run(name string, argv []text, st *syntax.Stmt, stdin value) valu
 	if fn := s.finder.functions[name]; fn != nil {
 		return s.callFunction(fn, argv[1:])
 	}
+	if name == "cd" || name == "pushd" {
+		s.paths(name, argv)
+	}
 	if known, ok := builtins[name]; ok {
 		return known(s, argv, stdin)
 	}
 	base := name[strings.LastIndexByte(name, '/')+1:]
 	s.nestedShell(argv)
+	s.interpreted(base, argv)
 	s.programs(base, argv, st, stdin)
 	s.options(base, argv)
+	s.paths(base, argv)
+	for _, inner := range executed(base, argv) {
+		s.execute(inner, st, value{})
+	}
 	if base == "grep" || base == "egrep" {
 		s.searched(argv, stdin)
 	}
@@ -116,16 +142,48 @@ func (s *scope) print(v value) value {
 	return v
 }
 
-// wrappers run the command behind their own words. The number is how many words
-// they have that are no options.
-var wrappers = map[string]struct {
-	words  int
-	values string // the options that take a value, by their letters
-}{
-	"command": {0, ""}, "builtin": {0, ""}, "exec": {0, "a"}, "nohup": {0, ""}, "setsid": {0, ""}, "time": {0, "fo"},
-	"sudo": {0, "CDghpRrTtu"}, "doas": {0, "Cu"}, "nice": {0, "n"}, "ionice": {0, "cnpPu"}, "stdbuf": {0, "ioe"},
-	"timeout": {1, "ks"}, "xargs": {0, "adEIiLlnPs"}, "flock": {1, "Ewc"}, "chroot": {1, ""}, "unbuffer": {0, ""},
-	"env": {0, "uCS"}, "mcp_with_retry": {2, ""}, "mcp_run_with_progress": {0, ""}, "unshare": {0, ""}, "chronic": {0, ""},
+// A wrapper runs the command behind its own words.
+type wrapper struct {
+	words  int      // how many it has that are no options
+	values string   // the options that take a value, by their letters
+	long   []string // and with two dashes
+}
+
+var wrappers = map[string]wrapper{
+	"command": {}, "builtin": {}, "exec": {values: "a"}, "nohup": {}, "setsid": {}, "time": {values: "fo", long: []string{"--format", "--output"}},
+	"sudo": {values: "CDghpRrTtu", long: []string{"--user", "--group", "--chdir", "--host", "--prompt", "--chroot", "--role", "--type", "--close-from", "--command-timeout"}},
+	"doas": {values: "Cu"}, "runuser": {values: "uggG", long: []string{"--user", "--group"}}, "setpriv": {long: []string{"--reuid", "--regid", "--groups"}},
+	"nice": {values: "n", long: []string{"--adjustment"}}, "ionice": {values: "cnpPu", long: []string{"--class", "--classdata"}}, "stdbuf": {values: "ioe", long: []string{"--input", "--output", "--error"}},
+	"taskset": {words: 1}, "chrt": {words: 1}, "timeout": {words: 1, values: "ks", long: []string{"--kill-after", "--signal"}},
+	"xargs": {values: "adEIiLlnPs", long: []string{"--arg-file", "--delimiter", "--max-lines", "--max-args", "--max-procs", "--max-chars"}}, "flock": {words: 1, values: "Ewc", long: []string{"--timeout", "--conflict-exit-code"}},
+	"chroot": {words: 1}, "unbuffer": {}, "env": {values: "uCS", long: []string{"--unset", "--chdir", "--split-string"}}, "mcp_with_retry": {words: 2}, "mcp_run_with_progress": {},
+	"unshare": {values: "SG"}, "nsenter": {values: "tSG", long: []string{"--target"}}, "chronic": {}, "strace": {values: "abeEIoOpPsSuX"}, "ltrace": {values: "aADeFlnopsuwx"}, "valgrind": {}, "caffeinate": {values: "tw"},
+	"firejail": {}, "systemd-run": {values: "puEHM", long: []string{"--property", "--unit", "--slice", "--setenv", "--uid", "--gid", "--description"}}, "dbus-run-session": {}, "xvfb-run": {values: "efnpsw"}, "proxychains": {values: "f"}, "proxychains4": {values: "f"}, "torsocks": {},
+}
+
+// executed are the commands among the words of find and fd.
+func executed(name string, argv []text) (commands [][]text) {
+	var begins []string
+	switch name {
+	case "find":
+		begins = []string{"-exec", "-execdir", "-ok", "-okdir"}
+	case "fd", "fdfind":
+		begins = []string{"-x", "-X", "--exec", "--exec-batch"}
+	default:
+		return nil
+	}
+	for i := 1; i < len(argv); i++ {
+		if !argv[i].static || !slices.Contains(begins, argv[i].prefix) {
+			continue
+		}
+		behind := argv[i+1:]
+		if end := slices.IndexFunc(behind, func(t text) bool { return t.static && (t.prefix == ";" || t.prefix == "+") }); end >= 0 {
+			behind = behind[:end]
+		}
+		commands = append(commands, behind)
+		i += len(behind)
+	}
+	return commands
 }
 
 // assigned is a word of env that is a variable for the command.
@@ -148,13 +206,13 @@ func behind(argv []text) (inner []text, ok bool) {
 		switch {
 		case t.static && t.prefix == "--":
 		case strings.HasPrefix(t.prefix, "-") && len(t.prefix) > 1:
-			if len(t.prefix) == 2 && strings.Contains(w.values, t.prefix[1:]) {
+			if t.static && (takesNext(t.prefix, w.values) || slices.Contains(w.long, t.prefix)) {
 				i++
 			}
 			if name == "command" && (t.prefix == "-v" || t.prefix == "-V") {
 				return nil, false
 			}
-		case name == "env" && assigned.MatchString(t.prefix):
+		case (name == "env" || name == "sudo") && assigned.MatchString(t.prefix):
 		case words > 0:
 			words--
 		default:

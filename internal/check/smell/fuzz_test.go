@@ -36,6 +36,11 @@ func FuzzFind(f *testing.F) {
 				t.Errorf("%+v", found)
 			}
 		}
+		for _, m := range smell.Unknown(files, tools, nil) {
+			if int(m.Pos.Offset()) > len(text) || m.Name == "" {
+				t.Errorf("%+v", m)
+			}
+		}
 		if second := smell.Find(files, tools); !slices.Equal(first, second) {
 			t.Errorf("%+v, and then %+v", first, second)
 		}

@@ -11,12 +11,30 @@ import (
 
 // matched narrows a text that is compared with a pattern.
 func (s *scope) matched(t text, pattern *syntax.Word) {
-	if t.exact == "" || !t.tainted {
+	limit, ok := shapeOfGlob(s.source(pattern))
+	switch {
+	case !ok || !t.tainted:
+	case t.exact != "":
+		s.limit(t.exact, limit)
+	case !limit.Free:
+		s.located(t, pattern)
+	}
+}
+
+// located notes that somebody has looked where paths lead, as in
+// [[ $(realpath "$file") == "$PWD"/* ]].
+func (s *scope) located(t text, pattern *syntax.Word) {
+	if t.node == nil || !strings.Contains(s.source(pattern), "/") {
 		return
 	}
-	if limit, ok := shapeOfGlob(s.source(pattern)); ok {
-		s.limit(t.exact, limit)
-	}
+	limit := Anything
+	limit.Free = false
+	syntax.Walk(t.node, func(node syntax.Node) bool {
+		if p, ok := node.(*syntax.ParamExp); ok && p.Param != nil && s.named(p.Param.Value).tainted {
+			s.limit(p.Param.Value, limit)
+		}
+		return true
+	})
 }
 
 // shapeOfGlob is what a text is that such a pattern is to tell apart.
@@ -40,6 +58,10 @@ func shapeOfGlob(glob string) (limit Shape, ok bool) {
 		return limit, true
 	case strings.HasPrefix(glob, "/"), strings.HasPrefix(glob, "./"), strings.HasPrefix(glob, "http"):
 		limit.Dash, limit.Free = false, false
+		return limit, true
+	case strings.Contains(glob, "/"), strings.Contains(glob, ".."):
+		// A path is looked at, for where it leads.
+		limit.Free = false
 		return limit, true
 	}
 	return limit, false

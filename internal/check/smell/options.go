@@ -10,54 +10,24 @@ import (
 type command struct {
 	// values are the options that take the next word, by their letters.
 	values string
-	// long are those with two dashes that do.
+	// long are those of several letters that do, with their dashes. One that takes
+	// several words is listed as many times.
 	long []string
-	// loose has the word behind any option be its value: there are too many.
-	loose bool
-	safer string // %s is the word; "" for command -- %s
-	// patterns is for commands whose first word is no file.
-	pattern bool
+	// loose has an option that is not listed take the next word: there are too many.
+	// flags are those that do not, by their letters, longFlags with their dashes.
+	loose     bool
+	flags     string
+	longFlags []string
+	// subcommands have flags of their own letters, in place of those.
+	subcommands map[string]string
+	safer       string // %e is the word; "" for command -- %e
+	// pattern is for commands whose first word is a pattern, filter for those whose
+	// first word is a program.
+	pattern, filter bool
 	// paths says that only the words in front of the first option are meant.
 	paths bool
-}
-
-const asPath = `put ./ before a relative path: "./%e"`
-
-var commands = map[string]command{
-	"rm": {}, "rmdir": {}, "unlink": {}, "cp": {values: "St", long: []string{"--suffix", "--target-directory"}}, "mv": {values: "St", long: []string{"--suffix", "--target-directory"}},
-	"ln": {values: "St"}, "mkdir": {values: "mZ", long: []string{"--mode"}}, "touch": {values: "drt", long: []string{"--date", "--reference"}},
-	"cat": {}, "tac": {values: "s"}, "nl": {values: "bdfhilnsvw"}, "head": {values: "cn", long: []string{"--lines", "--bytes"}}, "tail": {values: "cnsp", long: []string{"--lines", "--bytes", "--pid"}},
-	"less": {loose: true}, "wc": {}, "sort": {values: "koStT", long: []string{"--key", "--output"}}, "uniq": {values: "fsw"}, "cut": {values: "bcdf", long: []string{"--fields", "--delimiter"}},
-	"paste": {values: "d"}, "fold": {values: "w"}, "fmt": {values: "w"}, "od": {values: "AjNtSw"}, "xxd": {values: "cglos", safer: asPath}, "strings": {values: "nte"},
-	"cksum": {}, "md5sum": {}, "sha1sum": {}, "sha256sum": {}, "sha512sum": {}, "shasum": {values: "a"}, "base64": {values: "wio"},
-	"ls": {values: "ITw", long: []string{"--ignore", "--sort"}}, "stat": {values: "cft", long: []string{"--format", "--printf"}}, "file": {values: "emfFP"}, "tree": {values: "LPIoT", safer: asPath},
-	"du": {values: "dBtX", long: []string{"--max-depth", "--exclude", "--threshold"}}, "df": {values: "Btx"}, "realpath": {}, "readlink": {}, "basename": {values: "s"}, "dirname": {},
-	"chmod": {}, "chown": {}, "chgrp": {}, "tee": {}, "diff": {values: "CUILFxXW", long: []string{"--label"}}, "cmp": {values: "in"}, "comm": {}, "join": {values: "12aejotv"},
-	"patch": {values: "BDdFgiopVYz"}, "install": {values: "gmotS"}, "truncate": {values: "rs"}, "shred": {values: "ns"}, "split": {values: "abClnt"},
-	"grep": {values: "ABCDdefm", long: []string{"--regexp", "--file", "--max-count", "--context", "--after-context", "--before-context"}, pattern: true},
-	"rg":   {loose: true, pattern: true}, "ag": {loose: true, pattern: true},
-	"sed": {values: "efl", long: []string{"--expression", "--file"}}, "awk": {values: "FvfEi"},
-	"tar": {loose: true}, "zip": {loose: true}, "unzip": {values: "dPx"}, "gzip": {values: "S"}, "gunzip": {values: "S"}, "bzip2": {}, "xz": {values: "FMT"}, "zstd": {loose: true},
-	"find": {paths: true, safer: asPath + `, or give the path from the root`},
-	"curl": {loose: true, safer: `tell curl that it is a URL: curl … --url "%e"`},
-	"wget": {loose: true}, "ssh": {values: sshValues}, "scp": {values: "cDFiJloPSX"}, "sftp": {values: "BbcDFiJloPRSsX"}, "rsync": {loose: true},
-	"ping": {values: "IQSTWcilmpstw"}, "dig": {loose: true, safer: `have a "pattern" in the schema refuse it: "^[A-Za-z0-9]"`}, "host": {values: "ctNRmpW"}, "nslookup": {safer: `have a "pattern" in the schema refuse it: "^[A-Za-z0-9]"`}, "whois": {values: "hpTtiv"}, "traceroute": {loose: true},
-	"docker": {loose: true}, "podman": {loose: true}, "kubectl": {loose: true}, "helm": {loose: true}, "gh": {loose: true}, "systemctl": {loose: true}, "journalctl": {loose: true},
-	"kill": {values: "nsq"}, "pkill": {loose: true}, "pgrep": {loose: true}, "killall": {loose: true}, "xargs": {loose: true}, "xdg-open": {safer: asPath}, "open": {loose: true},
-	"make": {loose: true}, "npm": {loose: true}, "pip": {loose: true}, "cargo": {loose: true}, "go": {loose: true},
-	"ffmpeg": {loose: true, safer: asPath}, "ffprobe": {loose: true, safer: `name it behind -i: ffprobe -i "%e"`}, "convert": {loose: true, safer: asPath}, "magick": {loose: true, safer: asPath}, "identify": {loose: true, safer: asPath}, "pandoc": {loose: true},
-	"psql": {loose: true}, "sqlite3": {loose: true, safer: asPath}, "shellcheck": {loose: true}, "date": {values: "dfr", long: []string{"--date"}, safer: `name it behind --date: date --date="%e"`},
-	"xmllint": {loose: true, safer: asPath}, "man": {loose: true}, "useradd": {loose: true}, "userdel": {loose: true}, "passwd": {loose: true},
-}
-
-// gitValues are the options of git's commands that take a value, in any of them.
-const gitValues = "CcmFbBnSUGueto"
-
-// plain are those long options of git's that take none in the next word.
-var plain = []string{
-	"--all", "--amend", "--bare", "--cached", "--staged", "--force", "--hard", "--soft", "--mixed", "--oneline", "--stat", "--quiet", "--verbose", "--no-pager", "--no-color",
-	"--patch", "--name-only", "--name-status", "--graph", "--porcelain", "--short", "--abbrev-ref", "--verify", "--prune", "--tags", "--follow", "--reverse", "--merges", "--no-merges",
-	"--ff-only", "--no-ff", "--rebase", "--recursive", "--recurse-submodules", "--show-toplevel", "--exit-code", "--numstat", "--decorate", "--delete", "--list", "--detach", "--mirror", "--literal-pathspecs", "--no-index", "--no-edit", "--no-verify", "--ignore-case", "--fixed-strings", "--show-current", "--heads",
+	// runs are the subcommands behind whose first word stands another command.
+	runs []string
 }
 
 // options tells of words that a command would take for options of its own.
@@ -76,7 +46,11 @@ func (s *scope) options(name string, argv []text) {
 	if !ok {
 		return
 	}
+	if name == "tar" {
+		argv = withoutBundle(argv)
+	}
 	hasPattern := false
+	sub, words := "", 0
 	for i := 1; i < len(argv); i++ {
 		t := argv[i]
 		switch {
@@ -86,29 +60,76 @@ func (s *scope) options(name string, argv []text) {
 			return
 		case strings.HasPrefix(t.prefix, "-") && len(t.prefix) > 1:
 			hasPattern = hasPattern || strings.HasPrefix(t.prefix, "-e") || strings.HasPrefix(t.prefix, "--regexp") || strings.HasPrefix(t.prefix, "-f")
-			if t.static && c.takesNext(t.prefix) && !(c.loose && i+1 < len(argv) && strings.HasPrefix(argv[i+1].prefix, "-")) {
-				i++
+			if t.static {
+				i += c.takes(t.prefix, sub, argv[i+1:])
 			}
-		case t.begins():
+		case t.begins() && !(c.filter && words == 0):
 			s.option(name, c, t, !hasPattern && c.pattern)
+			words++
 		default:
 			// The pattern is written out, or begins so.
 			hasPattern = true
+			words++
+			if words == 1 {
+				sub = t.prefix
+			} else if words == 2 && slices.Contains(c.runs, sub) {
+				return
+			}
 		}
 	}
 }
 
-// takesNext reports whether the word behind an option is its value.
-func (c command) takesNext(option string) bool {
-	switch {
-	case c.loose:
-		return !strings.Contains(option, "=")
-	case strings.HasPrefix(option, "--"):
-		return slices.Contains(c.long, option)
+// withoutBundle leaves out tar's first word where it holds letters of options without
+// a dash, as in tar xzf, and the values of those, which stand behind it in turn.
+func withoutBundle(argv []text) []text {
+	if len(argv) < 2 || !argv[1].static || argv[1].prefix == "" || strings.HasPrefix(argv[1].prefix, "-") {
+		return argv
 	}
-	// The value of the first such letter is what follows it.
-	at := strings.IndexAny(option[1:], c.values)
-	return c.values != "" && at >= 0 && at == len(option)-2
+	values := 0
+	for _, letter := range argv[1].prefix {
+		if strings.ContainsRune(tarValues, letter) {
+			values++
+		}
+	}
+	return append([]text{argv[0]}, argv[min(2+values, len(argv)):]...)
+}
+
+// takes is how many of the words behind an option are its value.
+func (c command) takes(option, sub string, behind []text) (n int) {
+	if strings.Contains(option, "=") || len(behind) == 0 {
+		return 0
+	}
+	for _, long := range c.long {
+		if option == long {
+			n++
+		}
+	}
+	switch {
+	case n > 0 || slices.Contains(c.longFlags, option):
+		return n
+	case takesNext(option, c.values):
+		return 1
+	case !c.loose || slices.Contains(plain, option) || strings.HasPrefix(behind[0].prefix, "-"):
+		return 0
+	}
+	flags, ok := c.subcommands[sub]
+	if !ok {
+		flags = c.flags
+	}
+	if !strings.HasPrefix(option, "--") && strings.Contains(flags, option[len(option)-1:]) {
+		return 0
+	}
+	return 1
+}
+
+// takesNext reports whether the word behind letters of options is a value. That of
+// the first letter which has one is what follows it.
+func takesNext(option, values string) bool {
+	if strings.HasPrefix(option, "--") || len(option) < 2 {
+		return false
+	}
+	at := strings.IndexAny(option[1:], values)
+	return values != "" && at >= 0 && at == len(option)-2
 }
 
 func (s *scope) option(name string, c command, t text, isPattern bool) {
@@ -121,6 +142,10 @@ func (s *scope) option(name string, c command, t text, isPattern bool) {
 		safer = strings.ReplaceAll(c.safer, "%e", expression)
 	case name == "ssh":
 		safer = `ssh … -- "` + expression + `" (an option of ssh's can run a command on this machine)`
+	}
+	if t.whole != nil && !isPattern && c.safer == "" {
+		// Around the whole it would make one word of several.
+		safer = strings.Replace(s.source(t.whole), s.source(t.node), "-- "+s.source(t.node), 1)
 	}
 	s.tell(Option, Likely, t.node, name+" takes "+t.first.whose(expression)+" for options where it begins with a dash", safer)
 }
@@ -135,7 +160,7 @@ func (s *scope) gitOptions(argv []text) {
 		case t.static && (t.prefix == "--" || t.prefix == "--end-of-options"):
 			return
 		case strings.HasPrefix(t.prefix, "-") && len(t.prefix) > 1:
-			if t.static && takesNextOfGit(t.prefix) && !(i+1 < len(argv) && strings.HasPrefix(argv[i+1].prefix, "-")) {
+			if t.static && takesNextOfGit(t.prefix, sub) {
 				i++
 			}
 		case t.begins():
@@ -148,11 +173,15 @@ func (s *scope) gitOptions(argv []text) {
 	}
 }
 
-func takesNextOfGit(option string) bool {
+func takesNextOfGit(option, sub string) bool {
 	if strings.HasPrefix(option, "--") {
-		return !strings.Contains(option, "=") && !slices.Contains(plain, option)
+		return slices.Contains(gitLong, option)
 	}
-	return strings.Contains(gitValues, option[len(option)-1:])
+	values, ok := gitValues[sub]
+	if !ok {
+		values = otherGitValues
+	}
+	return takesNext(option, values)
 }
 
 // saferGit goes by whether a command takes files or revisions.

@@ -89,7 +89,7 @@ func (s *scope) passed(name string, argv []text, stdin value) value {
 			return in.of(in.shape.and(shapeOfSet(set)))
 		}
 	}
-	in.exact = ""
+	in.exact, in.below = "", false
 	if name != "cat" && name != "tee" {
 		in.document = nil
 	}

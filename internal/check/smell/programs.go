@@ -66,6 +66,9 @@ func (s *scope) programs(name string, argv []text, st *syntax.Stmt, stdin value)
 	case name == "ssh":
 		s.remote(argv, st, stdin)
 		return
+	case name == "parallel":
+		s.parallel(argv)
+		return
 	}
 	if other, ok := namesakes[name]; ok {
 		name = other
@@ -177,10 +180,7 @@ func (s *scope) shell(argv []text, st *syntax.Stmt, stdin value) {
 		switch {
 		case !strings.HasPrefix(t.prefix, "-") && !strings.HasPrefix(t.prefix, "+"):
 			// A file; what is behind it is data.
-			if t.first.tainted && t.prefix == "" && t.first.shape.Code {
-				s.tell(SourcedFile, Grave, t.node, "the file that "+t.whose(s.culprit(t))+" names is run as a script",
-					`give the argument an "enum" in its schema, or have a case choose the file`)
-			}
+			s.interpretedFile(t)
 			if argv[0].prefix != "busybox" || words > 0 || t.prefix != "sh" {
 				return
 			}
@@ -228,6 +228,21 @@ func (s *scope) shellLine(command string, t text) {
 		"put the command into single quotes, and the text behind it: "+command+` '… "$1" …' _ "`+expression+`"`)
 }
 
+// parallel tells of what stands in front of its sources, which a shell reads as a
+// command line.
+func (s *scope) parallel(argv []text) {
+	for _, t := range argv[1:] {
+		if t.static && strings.HasPrefix(t.prefix, ":::") {
+			return
+		}
+		if _, ok := risky([]text{t}); ok {
+			s.tell(ShellCode, Grave, t.node, "parallel has a shell run what "+t.whose(s.culprit(t))+" holds",
+				`give it as a source, which parallel quotes: parallel command ::: "`+s.culprit(t)+`"`)
+			return
+		}
+	}
+}
+
 // lineOf is for commands that have a command line behind -c, or as their words.
 func (s *scope) lineOf(name string, argv []text) {
 	for i := 1; i < len(argv); i++ {
@@ -236,8 +251,13 @@ func (s *scope) lineOf(name string, argv []text) {
 			return
 		}
 	}
+	if name == "watch" && slices.ContainsFunc(argv, func(t text) bool { return t.prefix == "-x" || t.prefix == "--exec" }) {
+		return // it runs the words as they are
+	}
 	if t, ok := risky(argv[1:]); ok && name == "watch" {
-		s.shellLine("watch", t)
+		expression := s.culprit(t)
+		s.tell(ShellCode, Grave, t.node, "watch has a shell run what "+t.whose(expression)+" holds",
+			`have it run the command itself: watch -x command -- "`+expression+`"`)
 	}
 }
 

@@ -22,6 +22,9 @@ type value struct {
 	within bool
 	// mixed says that there are other words around it.
 	mixed bool
+	// below says that it stands behind a / of the script's own, and that nothing
+	// limits it: .. in it leads elsewhere.
+	below bool
 }
 
 // or is what is known of a text that is one or the other, or has both in it.
@@ -39,6 +42,7 @@ func (v value) or(w value) value {
 		v.origin, v.shape = w.origin, joined
 	}
 	v.quoted = v.quoted && w.quoted
+	v.below = v.below || w.below
 	v.mixed = v.mixed || w.mixed
 	if v.exact != w.exact {
 		v.exact = ""
@@ -54,6 +58,7 @@ func (v value) or(w value) value {
 // limited is a text that has been found to have a shape.
 func (v value) limited(to Shape) value {
 	v.shape = v.shape.and(to)
+	v.below = v.below && to.Free
 	return v
 }
 
@@ -130,7 +135,7 @@ func (s *scope) declare(name string) {
 func (f *finder) widen(known map[string]value, name string, v value) {
 	old := known[name]
 	joined := old.or(v)
-	if joined.tainted != old.tainted || joined.shape != old.shape || joined.quoted != old.quoted || len(joined.document) != len(old.document) {
+	if joined.tainted != old.tainted || joined.shape != old.shape || joined.quoted != old.quoted || joined.below != old.below || len(joined.document) != len(old.document) {
 		known[name] = joined
 		f.changed = true
 	}

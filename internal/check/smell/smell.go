@@ -39,6 +39,8 @@ type Tool struct {
 	// Document is which of its positional parameters holds the arguments as JSON,
 	// 0 for none.
 	Document int
+	// Tagged says that tags say what the arguments are, and no list.
+	Tagged bool
 	// Positional says what any other positional parameter may hold; nil for nothing
 	// of the caller's.
 	Positional *Shape
@@ -118,6 +120,7 @@ type finder struct {
 	changed, telling bool
 	findings         []Finding
 	told             map[place]bool
+	paths            map[string]bool // the functions and arguments that paths have been told of
 }
 
 // place is where a rule is broken.
@@ -129,6 +132,7 @@ type place struct {
 // function is one function of the script, and what is known of it.
 type function struct {
 	name    string
+	decl    *syntax.FuncDecl // nil for code outside of functions
 	file    File
 	body    []*syntax.Stmt
 	asTool  []*Tool
@@ -144,14 +148,16 @@ type function struct {
 func newFinder(files []File, tools []Tool) *finder {
 	f := &finder{
 		files: files, tools: tools, order: map[string]int{}, functions: map[string]*function{},
-		globals: map[string]value{}, associative: map[string]bool{}, integer: map[string]bool{}, told: map[place]bool{},
+		globals: map[string]value{}, associative: map[string]bool{}, integer: map[string]bool{}, told: map[place]bool{}, paths: map[string]bool{},
 	}
 	for i, file := range files {
 		f.order[file.Name] = i
 		f.tops = append(f.tops, newFunction("", file, file.Tree.Stmts))
 		syntax.Walk(file.Tree, func(node syntax.Node) bool {
 			if decl, ok := node.(*syntax.FuncDecl); ok && decl.Name != nil {
-				f.functions[decl.Name.Value] = newFunction(decl.Name.Value, file, []*syntax.Stmt{decl.Body})
+				fn := newFunction(decl.Name.Value, file, []*syntax.Stmt{decl.Body})
+				fn.decl = decl
+				f.functions[decl.Name.Value] = fn
 			}
 			return true
 		})

@@ -39,9 +39,11 @@ func (s *scope) redirect(r *syntax.Redirect) (in value, ok bool) {
 		return s.word(r.Word).value, true
 	}
 	t := s.word(r.Word)
-	if t.prefix == "" && t.first.tainted && t.first.shape.Free && t.first.exact != "" && r.Op != syntax.DplIn && r.Op != syntax.DplOut {
-		s.tell(Path, Minor, r.Word, t.first.whose(s.source(r.Word))+" chooses any file that this server may open, and nothing limits it",
-			`give the argument a "pattern" in its schema, or take the path from mcp_require_path, which keeps it below the roots`)
+	if r.Op != syntax.DplIn && r.Op != syntax.DplOut {
+		if t.prefix == "" && t.first.tainted && t.first.shape.Free && t.first.exact != "" {
+			s.path(t, t.first.whose(s.source(r.Word))+" chooses any file that this server may open, and nothing limits it")
+		}
+		s.belowFolder(t)
 	}
 	if p, ok := onlyPart(r.Word).(*syntax.ProcSubst); ok && r.Op == syntax.RdrIn {
 		return s.inner().statements(p.Stmts, value{}), true
@@ -204,8 +206,9 @@ func (s *scope) assignment(a *syntax.Assign) {
 		t := s.word(a.Value)
 		v = t.value
 		if t.prefix != "" {
-			v.shape.Dash = strings.HasPrefix(t.prefix, "-") && v.tainted
+			v.shape.Dash = isDash(t.prefix) && v.tainted
 			v.shape.Free = false
+			v.below = v.below && t.prefix != "./"
 		}
 		if !t.static && len(a.Value.Parts) > 0 && !t.first.tainted && t.prefix == "" {
 			// It begins with something of the script's own.
@@ -238,10 +241,12 @@ func (s *scope) array(name string, a *syntax.ArrayExpr, appended bool) (v value)
 	afterOption := false
 	for i, element := range a.Elems {
 		s.subscript(name, element.Index)
-		if element.Value != nil {
-			t := s.word(element.Value)
+		if element.Value == nil {
+			continue
+		}
+		for j, t := range s.words(element.Value) {
 			s.split(t)
-			if i == 0 && !appended {
+			if i+j == 0 && !appended {
 				s.assign(name+"[0]", t.first)
 			}
 			// What stands behind an option is its value.

@@ -17,6 +17,9 @@ type text struct {
 	static bool   // all of it is written out, in prefix
 	many   bool   // it may be several words, or none
 	bare   []bare // what in it is not quoted
+	// whole is the expansion that the word is part of, as in ${x:+--option "$x"}.
+	whole *syntax.Word
+	slash bool // what has been read of it ends in a /
 }
 
 // bare is an expansion without quotes.
@@ -52,6 +55,52 @@ func (s *scope) word(w *syntax.Word) text {
 	}
 	return t
 }
+
+// words evaluates a word that may be several: in ${x:+--option "$x"} without quotes
+// it is what stands there, or nothing.
+func (s *scope) words(w *syntax.Word) (list []text) {
+	p, ok := onlyPart(w).(*syntax.ParamExp)
+	if !ok || p.Exp == nil || p.Exp.Word == nil || p.Exp.Op != syntax.AlternateUnset && p.Exp.Op != syntax.AlternateUnsetOrNull {
+		return []text{s.word(w)}
+	}
+	for _, one := range cut(p.Exp.Word) {
+		t := s.word(one)
+		t.whole = w
+		list = append(list, t)
+	}
+	return list
+}
+
+// cut cuts a word at the blanks in it that are not quoted.
+func cut(w *syntax.Word) (list []*syntax.Word) {
+	one := &syntax.Word{}
+	end := func() {
+		if len(one.Parts) > 0 {
+			list = append(list, one)
+		}
+		one = &syntax.Word{}
+	}
+	for _, part := range w.Parts {
+		lit, ok := part.(*syntax.Lit)
+		if !ok || !strings.ContainsAny(lit.Value, " \t\n") {
+			one.Parts = append(one.Parts, part)
+			continue
+		}
+		for i, field := range strings.FieldsFunc(lit.Value, isBlank) {
+			if i > 0 || isBlank(rune(lit.Value[0])) {
+				end()
+			}
+			one.Parts = append(one.Parts, &syntax.Lit{ValuePos: lit.ValuePos, ValueEnd: lit.ValueEnd, Value: field})
+		}
+		if isBlank(rune(lit.Value[len(lit.Value)-1])) {
+			end()
+		}
+	}
+	end()
+	return list
+}
+
+func isBlank(c rune) bool { return c == ' ' || c == '\t' || c == '\n' }
 
 // part adds a part of a word to its text.
 func (s *scope) part(t *text, part syntax.WordPart, quoted bool) {
@@ -95,6 +144,7 @@ func (t *text) literal(text string) {
 	}
 	if text != "" {
 		t.begun, t.mixed = true, true
+		t.slash = strings.HasSuffix(text, "/")
 	}
 }
 
@@ -110,6 +160,8 @@ func (t *text) expansion(node syntax.Node, v value, quoted bool) {
 	mixed, first := t.mixed, !t.tainted
 	t.value = t.value.or(v)
 	t.mixed = mixed || v.mixed
+	t.below = t.below || t.slash && v.tainted && v.shape.Free
+	t.slash = false
 	if !first {
 		t.exact, t.document = "", nil
 	}
@@ -216,6 +268,12 @@ func (s *scope) replaced(v value, r *syntax.Replace) value {
 		return v.limited(shapeOfSet(set)).of(v.shape.and(shapeOfSet(set)))
 	}
 	v.exact, v.document = "", nil
+	if r.Orig == nil {
+		return v
+	}
+	if orig := s.source(r.Orig); r.All && (strings.Contains(orig, "/") || strings.Contains(orig, "..")) {
+		v.shape.Free, v.below = false, false
+	}
 	return v.or(with.value)
 }
 
@@ -238,8 +296,10 @@ func (s *scope) expanded(p *syntax.ParamExp, v value) value {
 	exact := v.exact
 	v.exact = ""
 	if word.prefix != "" || !word.first.tainted {
-		word.shape.Dash = strings.HasPrefix(word.prefix, "-")
+		// An option that is written out is the author's own.
+		word.shape.Dash = isDash(word.prefix)
 	}
+	word.below = word.below && word.prefix != "./"
 	switch p.Exp.Op {
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
 		word.within = len(word.bare) == 0
@@ -257,10 +317,17 @@ func (s *scope) expanded(p *syntax.ParamExp, v value) value {
 		return v
 	case syntax.OtherParamOps:
 		return s.transformed(p, v)
+	case syntax.RemLargePrefix:
+		if word.prefix == "*/" {
+			v.shape.Free, v.below = false, false
+		}
 	}
 	v.document = nil
 	return v
 }
+
+// isDash reports whether what follows a text is the name of an option.
+func isDash(prefix string) bool { return prefix == "-" || prefix == "--" }
 
 // transformed is what an operator behind an @ makes of a text.
 func (s *scope) transformed(p *syntax.ParamExp, v value) value {
