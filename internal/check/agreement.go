@@ -58,7 +58,7 @@ func (c *checker) toolsList(s *script, path string, described *tags.Script) []sm
 		return anyTools(s)
 	}
 	entries := elementsOf(root, "tools")
-	if entries == nil {
+	if _, ok := root.member("tools"); !ok {
 		f := root.at(ruleList)
 		f.EndLine, f.Message, f.Safer = 0, `there is no member "tools" in the list`, `{ "tools": [ … ] }`
 		c.tell(f)

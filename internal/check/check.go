@@ -20,6 +20,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/conch-mcp/conch/internal/regular"
 )
 
 // A Severity says how much a finding matters.
@@ -146,18 +148,9 @@ func (c *checker) read(name string) (*file, error) {
 	if f := c.files[name]; f != nil {
 		return f, nil
 	}
-	info, err := os.Stat(name)
-	switch {
-	case err != nil:
-		return nil, reason(err)
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is not a regular file")
-	case info.Size() > largest:
-		return nil, fmt.Errorf("it is larger than %d MiB", largest>>20)
-	}
-	text, err := os.ReadFile(name)
+	text, _, err := regular.Read(name, largest)
 	if err != nil {
-		return nil, reason(err)
+		return nil, err
 	}
 	f := newFile(name, text)
 	c.files[name] = f

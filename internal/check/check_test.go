@@ -180,6 +180,9 @@ var examples = []struct {
 	{"a list and tags that agree", files{"server.sh": "# @cmd Tell.\n# @option --text What\ntool_t() { :; }\n"}, nil},
 	{"a list and tags that differ, of a function with a name of its own", files{"server.sh": "# @cmd Other\n# @option --text What\nt() { :; }\n"}, []string{"tools.json:1 list-and-tags"}},
 	{"tags and a description of the server", files{"tools.json": "", "config.json": "{", "server.sh": "# @cmd Go\ngo() { :; }\n"}, []string{"config.json:1 config"}},
+	{"a list without tools", files{"server.sh": ":\n", "tools.json": `{"tools":[]}`}, nil},
+	{"a script of another shell, which Bash runs", files{"tools.json": "", "config.json": "", "server.sh": "#!/usr/bin/env dash\n# @cmd Go\n# @option --x What\ngo() { eval \"$argc_x\"; }\n"}, []string{"server.sh:4 eval"}},
+	{"a file of variables that is none", files{"tools.json": "", "config.json": "", "vars": "A='\n", "server.sh": "# @meta dotenv vars\n# @cmd Go\ngo() { :; }\n"}, []string{"server.sh:1 no-file"}},
 	{"a program that is there", files{"server.sh": ":\n", "tools.json": entry(`"inputSchema":{"type":"object"},"exec":["sh","-c","date"],"environment":"minimal"`)}, nil},
 	{"a program that is not there", files{"server.sh": ":\n", "tools.json": entry(`"inputSchema":{"type":"object"},"exec":["./gone"]`)}, []string{"tools.json:2 missing-program"}},
 	{"a program that is none", files{"server.sh": ":\n", "tools.json": entry(`"inputSchema":{"type":"object"},"exec":"sh"`)}, []string{"tools.json:1 list-entry"}},
@@ -428,11 +431,14 @@ func TestFoldersThatAreNotServed(t *testing.T) {
 		"a program of an interpreter that is not there": {files{"a.rb": "#!/usr/bin/env ruby\n# @describe Go\n"}, []string{"a.rb:1 missing-program warning"}},
 		"a program with an environment that is none":    {files{"a.py": "#!/usr/bin/env python3\n# @describe Go\n# @meta environment =x\n"}, []string{"a.py:3 program error"}},
 		"a script that nobody knows for one":            {files{"greet": "# @cmd Greet\ngreet() { :; }\n"}, []string{"greet:1 program warning"}},
+		"a configuration that is none":                  {files{"a.sh": "# @cmd Go\ngo() { :; }\n", "config.json": "{"}, []string{"config.json:1 config error"}},
+		"a list of programs and no script":              {files{"tools.json": `{"tools":[{"name":"d","description":"Do","inputSchema":{"type":"object"},"exec":["./gone"]}]}`}, []string{"tools.json:1 missing-program warning"}},
 		"a program with an environment":                 {files{"a.py": "#!/usr/bin/env python3\n# @describe Go\n# @meta environment minimal\n"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			maps.Copy(example.files, none)
-			dir := lay(t, example.files)
+			all := maps.Clone(none)
+			maps.Copy(all, example.files)
+			dir := lay(t, all)
 			var got []string
 			for _, f := range run(t, options(t), dir).Findings {
 				file, _ := filepath.Rel(dir, f.File)

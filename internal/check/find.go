@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/conch-mcp/conch/internal/catalog/annotated"
+	"github.com/conch-mcp/conch/internal/regular"
 	"github.com/conch-mcp/conch/internal/tags"
 )
 
@@ -99,6 +100,10 @@ func (c *checker) below(folder string) (scripts []*script, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for scripts: %w", err)
 	}
+	if len(scripts) == 0 && isFile(filepath.Join(folder, "tools.json")) {
+		// A folder of programs that a list names.
+		return []*script{{file: newFile(filepath.Join(folder, "tools.json"), nil), inFolder: true, shares: true, code: &code{}}}, nil
+	}
 	if len(scripts) == 0 {
 		return nil, fmt.Errorf("there is nothing to check below %s: no script with tags, and none with tool_… functions beside a tools.json", folder)
 	}
@@ -117,7 +122,7 @@ func (c *checker) candidate(path string, inFolder bool) *script {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > mostOfScript || slices.Contains(noScripts, filepath.Ext(path)) {
 		return nil
 	}
-	text, err := os.ReadFile(path)
+	text, _, err := regular.Read(path, mostOfScript)
 	if err != nil || !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
 		return nil
 	}
@@ -152,14 +157,13 @@ var interpreter = regexp.MustCompile(`^#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(\S+)`)
 // isBash reports whether a script is one for Bash. What other shells run is read as
 // Bash reads it.
 func isBash(f *file) bool {
-	if m := interpreter.FindStringSubmatch(f.lines[0]); m != nil {
-		return slices.Contains([]string{"bash", "sh", "conch", "argc"}, filepath.Base(m[1]))
-	}
-	if slices.Contains(otherLanguages, filepath.Ext(f.name)) || slices.Contains(noScripts, filepath.Ext(f.name)) {
+	if !annotated.IsScript(f.name, f.text) || slices.Contains(noScripts, filepath.Ext(f.name)) && !bytes.HasPrefix(f.text, []byte("#!")) {
 		return false
 	}
 	return utf8.Valid(f.text) && bytes.IndexByte(f.text, 0) < 0
 }
 
-// otherLanguages are the ends of names of scripts for other programs than Bash.
-var otherLanguages = []string{".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".lua", ".php", ".go", ".rs", ".awk", ".sql", ".hs", ".fish", ".ps1"}
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

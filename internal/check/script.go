@@ -30,7 +30,9 @@ func (c *checker) script(s *script) {
 		}
 	} else {
 		c.directives(s.file)
-		c.program(s)
+		if s.tagged {
+			c.program(s)
+		}
 	}
 	if s.listed {
 		tools = c.lists(s, described)
@@ -40,6 +42,13 @@ func (c *checker) script(s *script) {
 	}
 	if s.shares {
 		c.sharedList(s, described)
+	}
+	if folder := filepath.Dir(s.name); s.isPart() && !c.checked[folder] {
+		c.checked[folder] = true
+		if s.code == nil {
+			s.code = &code{} // nothing of it tells where lists are
+		}
+		tools = append(tools, c.others(s, true)...)
 	}
 	tools = append(tools, taggedTools(described, s.listed)...)
 	if s.isBash && s.code.broken == nil {
@@ -207,3 +216,6 @@ func sortedNames[T any](m map[string]T) []string {
 	slices.Sort(names)
 	return names
 }
+
+// isPart reports whether a script is one of a folder that is served as a whole.
+func (s *script) isPart() bool { return s.inFolder && !s.listed && (s.tagged || s.shares) }

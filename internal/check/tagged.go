@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/joho/godotenv"
+
 	"github.com/conch-mcp/conch/internal/check/smell"
+	"github.com/conch-mcp/conch/internal/regular"
 	"github.com/conch-mcp/conch/internal/tags"
 )
 
@@ -191,9 +193,6 @@ func (t *tagged) programs(names []string) {
 	}
 }
 
-// assignment is a line of a file of variables.
-var assignment = regexp.MustCompile(`(?m)^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=.`)
-
 // dotenv are the variables of a file that @meta dotenv names.
 func (c *checker) dotenv(s *script, path string) map[string]bool {
 	if path == "" {
@@ -202,13 +201,21 @@ func (c *checker) dotenv(s *script, path string) map[string]bool {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(s.name), path)
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
+	text, _, err := regular.Read(path, mostOfScript)
+	if errors.Is(err, regular.ErrAbsent) {
 		return nil
 	}
+	var variables map[string]string
+	if err == nil {
+		variables, err = godotenv.UnmarshalBytes(text)
+	}
+	if err != nil {
+		line := 1 + slices.IndexFunc(s.lines, func(line string) bool { return strings.Contains(line, "@meta dotenv") })
+		c.tell(Finding{Rule: ruleNoFile, Severity: Error, File: s.name, Line: line, Message: fmt.Sprintf("%s cannot be read: %v; the script is not served", path, err)})
+	}
 	given := map[string]bool{}
-	for _, m := range assignment.FindAllStringSubmatch(string(text), -1) {
-		given[m[1]] = true
+	for name := range variables {
+		given[name] = true
 	}
 	return given
 }
