@@ -16,6 +16,7 @@ import (
 
 	"github.com/conch-mcp/conch/internal/clients"
 	"github.com/conch-mcp/conch/internal/doctor"
+	"github.com/conch-mcp/conch/internal/regular"
 )
 
 // doctorFlags are what is to be looked at.
@@ -184,17 +185,20 @@ func (f *doctorFlags) newPatient(s doctor.Surroundings, client clients.Client, a
 	return []patients{{from: from, title: title, servers: []clients.Server{{Name: name, Entry: entry}}}}, nil
 }
 
+// maxConfiguration is more than any client's configuration has.
+const maxConfiguration = 64 << 20
+
 func (f *doctorFlags) fromFile(s doctor.Surroundings, client clients.Client) (patients, error) {
 	path, err := filepath.Abs(f.config)
 	if err != nil {
 		return patients{}, fmt.Errorf("find %s: %w", f.config, err)
 	}
-	text, err := os.ReadFile(path)
+	text, _, err := regular.Read(path, maxConfiguration)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return patients{}, fmt.Errorf("there is no file %s", f.config)
 	case err != nil:
-		return patients{}, err
+		return patients{}, fmt.Errorf("read %s: %w", f.config, err)
 	}
 	owner, scope := clients.Owner(s.Machine, path, text)
 	if f.client == "" {

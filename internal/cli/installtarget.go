@@ -16,6 +16,7 @@ import (
 	"github.com/conch-mcp/conch/internal/catalog/annotated"
 	"github.com/conch-mcp/conch/internal/catalog/bashsdk"
 	"github.com/conch-mcp/conch/internal/clients"
+	"github.com/conch-mcp/conch/internal/regular"
 )
 
 // This file is how a server is started that a client is to start: with every path
@@ -243,7 +244,7 @@ func titleOf(server string) string {
 	if isFolder(server) {
 		dir = server
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "config.json"))
+	text, _, err := regular.Read(filepath.Join(dir, "config.json"), maxConfiguration)
 	if err == nil && json.Unmarshal(text, &config) == nil && config.ServerInfo.Name != "" {
 		return config.ServerInfo.Name
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/conch-mcp/conch/internal/clients"
 	"github.com/conch-mcp/conch/internal/inplace"
+	"github.com/conch-mcp/conch/internal/regular"
 )
 
 // Clients looks for the clients, and for conch's servers in their configurations.
@@ -31,10 +32,13 @@ func Clients(s Surroundings) Section {
 	return section
 }
 
+// largest is more than any client's configuration has.
+const largest = 64 << 20
+
 // look looks at one file of a client's.
 func (s Surroundings) look(section *Section, from Source, place clients.Place) {
 	subject := from.Client.Name
-	text, err := os.ReadFile(place.File)
+	text, _, err := regular.Read(place.File, largest)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && from.Project != "":
 		return
@@ -45,7 +49,7 @@ func (s Surroundings) look(section *Section, from Source, place clients.Place) {
 		section.add(OK, subject, "", "found, and no servers: there is no %s", s.short(place.File))
 		return
 	case err != nil:
-		section.add(Fail, subject, "give yourself the right to read it", "%s cannot be read: %v", s.short(place.File), errors.Unwrap(err))
+		section.add(Fail, subject, "give yourself the right to read it", "%s cannot be read: %v", s.short(place.File), err)
 		return
 	}
 	servers, err := from.Client.Servers(text, s.Dir)
@@ -107,7 +111,7 @@ func (s Surroundings) tellServers(section *Section, from Source, servers []clien
 // Read reads what is at a source, and says what is wrong with it in a section.
 func (s Surroundings) Read(from Source) (servers []clients.Server, wrong *Section) {
 	section := Section{Title: s.Title(from)}
-	text, err := os.ReadFile(from.File)
+	text, _, err := regular.Read(from.File, largest)
 	if err == nil {
 		servers, err = from.Client.Servers(text, s.Dir)
 		if err != nil {
@@ -115,7 +119,7 @@ func (s Surroundings) Read(from Source) (servers []clients.Server, wrong *Sectio
 			return nil, &section
 		}
 	} else {
-		section.add(Fail, "the file", "", "%s cannot be read: %v", s.short(from.File), errors.Unwrap(err))
+		section.add(Fail, "the file", "", "%s cannot be read: %v", s.short(from.File), err)
 		return nil, &section
 	}
 	return servers, nil

@@ -125,7 +125,7 @@ func TestClientsThatCannotBeReadOrAreNotThere(t *testing.T) {
 		"ok vscode: DIR/.vscode/mcp.json: 0 servers",
 		"ok codex: ~/.codex/config.toml: 2 servers, conch's: a",
 		"fail codex a: there is no script /missing.sh",
-		"fail gemini: ~/.gemini/settings.json cannot be read: is a directory",
+		"fail gemini: ~/.gemini/settings.json cannot be read: it is not a regular file",
 		"ok zed: found, and no servers: there is no ~/.config/zed/settings.json",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
