@@ -87,6 +87,7 @@ func Check(ctx context.Context, targets []string, options Options) (Result, erro
 	var scripts []*script
 	var errs []error
 	for _, target := range targets {
+		c.own = append(c.own, folderOf(target))
 		found, err := c.find(target)
 		errs = append(errs, err)
 		scripts = append(scripts, found...)
@@ -113,6 +114,7 @@ func Check(ctx context.Context, targets []string, options Options) (Result, erro
 // checker is one run.
 type checker struct {
 	ctx      context.Context
+	own      []string // the folders of the targets, as they really are
 	options  Options
 	files    map[string]*file
 	order    []string
@@ -184,7 +186,9 @@ func (c *checker) tell(f Finding) {
 		return
 	}
 	if source := c.files[f.File]; source != nil && f.Line > 0 && f.Line <= len(source.lines) {
-		f.Source = strings.TrimSuffix(source.lines[f.Line-1], "\r")
+		if c.isOwn(f.File) {
+			f.Source = strings.TrimSuffix(source.lines[f.Line-1], "\r")
+		}
 		if source.disables(f.Rule, f.Line) {
 			return
 		}
@@ -194,6 +198,35 @@ func (c *checker) tell(f Finding) {
 		c.seen[k] = true
 		c.findings = append(c.findings, f)
 	}
+}
+
+// folderOf is the folder that a target is or stands in, without links; "" where
+// that cannot be told.
+func folderOf(target string) string {
+	real, err := filepath.EvalSymlinks(target)
+	if err != nil {
+		return ""
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		real = filepath.Dir(real)
+	}
+	absolute, err := filepath.Abs(real)
+	if err != nil {
+		return ""
+	}
+	return absolute
+}
+
+// isOwn reports whether a file belongs to the targets. A script may name any file
+// of the machine, and what is in it is not for a report.
+func (c *checker) isOwn(name string) bool {
+	real, err := filepath.EvalSymlinks(name)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	return err == nil && slices.ContainsFunc(c.own, func(folder string) bool {
+		return folder != "" && (strings.HasPrefix(real, folder+string(filepath.Separator)) || folder == string(filepath.Separator))
+	})
 }
 
 // unset has a finding be of its rule's severity, noted of none where the rule's is

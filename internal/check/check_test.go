@@ -496,3 +496,22 @@ func TestTagsOfOthersRaiseNoErrors(t *testing.T) {
 		}
 	}
 }
+
+// What is in files of the machine that a script names is not for a report.
+func TestOnlyLinesOfTheTargetsAreShown(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("hunter2 ]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := lay(t, files{"tools.json": "", "config.json": "", "server.sh": "# @cmd Go\n# @meta output-schema " + secret + "\ngo() { :; }\n"})
+	result := run(t, options(t), filepath.Join(dir, "server.sh"))
+	if len(result.Findings) != 1 || strings.Contains(fmt.Sprint(result), "hunter2") {
+		t.Errorf("found %+v", result.Findings)
+	}
+	if err := os.Symlink(secret, filepath.Join(dir, "resources.json")); err != nil {
+		t.Fatal(err)
+	}
+	if result = run(t, options(t), filepath.Join(dir, "server.sh")); len(result.Findings) != 2 || strings.Contains(fmt.Sprint(result), "hunter2") {
+		t.Errorf("found %+v", result.Findings)
+	}
+}

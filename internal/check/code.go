@@ -280,6 +280,10 @@ func (s *sourcing) sourceText(n syntax.Node) string {
 
 // text is what a word expands to, where that can be known without running anything:
 // literals, variables that are, and the idioms for a script's own directory.
+// longestText is more than any path has. What puts texts together may double them
+// with each line.
+const longestText = 8 << 10
+
 func (s *sourcing) text(w *syntax.Word) (text string, ok bool) {
 	var b strings.Builder
 	for _, part := range w.Parts {
@@ -287,7 +291,9 @@ func (s *sourcing) text(w *syntax.Word) (text string, ok bool) {
 		if !ok {
 			return "", false
 		}
-		b.WriteString(t)
+		if b.WriteString(t); b.Len() > longestText {
+			return "", false
+		}
 	}
 	return b.String(), true
 }

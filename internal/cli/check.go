@@ -62,7 +62,9 @@ The exit status is 0 without errors, 1 with some (with --strict: or warnings), a
 			if flags.rules {
 				return listRules()
 			}
-			return status2(dieBySignal(func(ctx context.Context) error { return flags.run(ctx, args) }))
+			// A signal ends it at once: there is nothing that it would leave behind, and
+			// scripts of others may keep it busy.
+			return status2(flags.run(context.Background(), args))
 		},
 	}
 	flags.register(cmd)

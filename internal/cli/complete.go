@@ -120,16 +120,16 @@ func parameterNames(schema json.RawMessage, properties map[string]property, give
 		if kind := string(p.Type); kind == `"string"` || kind == "" {
 			sign = "="
 		}
-		names = append(names, cobra.CompletionWithDesc(name+sign, firstLine(p.Description)))
+		names = append(names, cobra.CompletionWithDesc(printable(name)+sign, firstLine(p.Description)))
 	}
 	return names
 }
 
 func valueText(value json.RawMessage, asJSON bool) string {
 	if asJSON {
-		return string(value)
+		return printable(string(value))
 	}
-	return invocation.TextOf(value)
+	return printable(invocation.TextOf(value))
 }
 
 // choices are the values that a function of the script's prints for a parameter, a

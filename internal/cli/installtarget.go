@@ -192,13 +192,11 @@ func head(path string) (text string, mode fs.FileMode, err error) {
 	if !info.Mode().IsRegular() {
 		return "", 0, fmt.Errorf("%s is no file", path)
 	}
-	in, err := os.Open(path)
+	read, err := regular.Head(path, 1<<20)
 	if err != nil {
-		return "", 0, err
+		return "", 0, fmt.Errorf("read %s: %w", path, err)
 	}
-	defer in.Close()
-	read, err := io.ReadAll(io.LimitReader(in, 1<<20))
-	return string(read), info.Mode(), err
+	return string(read), info.Mode(), nil
 }
 
 var ownStart = regexp.MustCompile(`(?m)^[^#\n]*\brun_mcp_server\b(?:[^(\n]|$)`)

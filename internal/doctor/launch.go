@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/conch-mcp/conch/internal/clients"
 	"github.com/conch-mcp/conch/internal/process"
+	"github.com/conch-mcp/conch/internal/regular"
 )
 
 // This file is what can be said of an entry before anything is started.
@@ -252,17 +252,8 @@ func (e *examination) notOnPath(program string) {
 const headSize = 256 << 10
 
 func head(file string) []byte {
-	in, err := os.Open(file)
-	if err != nil {
-		return nil
-	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
 	// What cannot be read is looked at by whoever starts it.
-	text, _ := io.ReadAll(io.LimitReader(in, headSize))
+	text, _ := regular.Head(file, headSize)
 	return text
 }
 

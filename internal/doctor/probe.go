@@ -280,7 +280,7 @@ func newMessages(in *os.File) *messages {
 func (m *messages) sort(to *io.PipeWriter) {
 	lines := bufio.NewReader(m.in)
 	for {
-		line, err := lines.ReadBytes('\n')
+		line, err := readLine(lines)
 		switch text := bytes.TrimSpace(line); {
 		case len(text) == 0:
 		case isMessage(text):
@@ -292,6 +292,24 @@ func (m *messages) sort(to *io.PipeWriter) {
 		if err != nil {
 			_ = to.CloseWithError(io.EOF)
 			return
+		}
+	}
+}
+
+// mostLine is more than any server says in a line.
+const mostLine = 16 << 20
+
+// readLine reads a line, or the beginning of one that has no end in sight, which is
+// all there is then.
+func readLine(from *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := from.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > mostLine:
+			return line[:mostLine], io.EOF
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return line, err
 		}
 	}
 }

@@ -7,9 +7,7 @@ package regular
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -28,39 +26,65 @@ func (absent) Is(target error) bool { return target == fs.ErrNotExist }
 // also of a file that cannot be read to its end. Errors do not name the path; of
 // a name that leads nowhere it is ErrAbsent.
 func Read(path string, most int64) (text []byte, state unix.Stat_t, err error) {
-	// Without O_NONBLOCK the open of a FIFO would wait for a writer.
-	in, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, state, reason(err)
+	// It may grow while it is read.
+	text, state, err = read(path, most+1)
+	if err == nil && int64(len(text)) > most {
+		return nil, state, fmt.Errorf("it is larger than %d MiB", most>>20)
 	}
-	defer in.Close()
-	if err := unix.Fstat(int(in.Fd()), &state); err != nil {
+	return text, state, err
+}
+
+// Head returns the beginning of a file, of so many bytes at most.
+func Head(path string, most int64) ([]byte, error) {
+	text, _, err := read(path, most)
+	return text, err
+}
+
+// read does not leave the waiting to the runtime, as [os.File] does: there are
+// regular files, in /proc, that have nothing for now.
+func read(path string, most int64) (text []byte, state unix.Stat_t, err error) {
+	// Without O_NONBLOCK the open of a FIFO would wait for a writer.
+	fd, err := again(func() (int, error) {
+		return unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+	})
+	if errors.Is(err, unix.ENOENT) {
+		return nil, state, ErrAbsent
+	}
+	if err != nil {
+		return nil, state, err
+	}
+	defer unix.Close(fd)
+	if err := unix.Fstat(fd, &state); err != nil {
 		return nil, state, err
 	}
 	if state.Mode&unix.S_IFMT != unix.S_IFREG {
 		return nil, state, errors.New("it is not a regular file")
 	}
-	// It may grow while it is read.
-	text, err = io.ReadAll(io.LimitReader(in, most+1))
-	switch {
-	case err != nil:
-		return nil, state, reason(err)
-	case int64(len(text)) > most:
-		return nil, state, fmt.Errorf("it is larger than %d MiB", most>>20)
+	text = make([]byte, 0, min(max(state.Size, 0)+1, most))
+	for int64(len(text)) < most {
+		if len(text) == cap(text) {
+			text = append(text, 0)[:len(text)]
+		}
+		n, err := again(func() (int, error) { return unix.Read(fd, text[len(text):min(int64(cap(text)), most)]) })
+		switch {
+		case errors.Is(err, unix.EAGAIN):
+			return nil, state, errors.New("what is in it has to be waited for")
+		case err != nil:
+			return nil, state, err
+		case n == 0:
+			return text, state, nil
+		}
+		text = text[:len(text)+n]
 	}
 	return text, state, nil
 }
 
-// reason is why, without the path.
-func reason(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return ErrAbsent
+func again(call func() (int, error)) (n int, err error) {
+	for {
+		if n, err = call(); !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
 	}
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err
-	}
-	return err
 }
 
 // IsSame reports whether a file is as it was, by what changes when it does.

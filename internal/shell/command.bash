@@ -204,8 +204,11 @@ _conch_drop_strangers() {
 
 # Leaves a program what it is to have of the environment, and what is the call's.
 _conch_limit_environment() {
-  builtin local IFS=$' \n' _conch_name
-  for _conch_name in $(builtin compgen -e); do
+  builtin local IFS=$' \n' _conch_name _conch_exports
+  _conch_exports=$(builtin compgen -e)
+  # PATH is there at least. What cannot be limited is not handed on.
+  [[ -n $_conch_exports ]] || builtin exit 126
+  for _conch_name in $_conch_exports; do
     case " $_conch_passed ${_conch_exported-} " in
       *" $_conch_name "*) ;;
       *) builtin export -n "${_conch_name?}" ;;
@@ -223,7 +226,7 @@ _conch_compute() {
   [[ -n ${_conch_computed[0]+set} ]] || builtin return 0
   for ((_conch_i = 0; _conch_i < ${#_conch_computed[@]}; _conch_i += 4)); do
     case ${_conch_computed[_conch_i + 3]} in
-      choices) _conch_check_choice "${_conch_computed[@]:_conch_i:2}" "$("${_conch_computed[_conch_i + 2]}")" ;;
+      choices) _conch_check_computed "${_conch_computed[@]:_conch_i:3}" ;;
       allowed) _conch_check_choice "${_conch_computed[@]:_conch_i:3}" ;;
       *) _conch_give_value "${_conch_computed[@]:_conch_i:4}" ;;
     esac
@@ -257,6 +260,19 @@ _conch_give_value() {
   esac
 }
 
+# _conch_check_choice with what a function prints, $3, which may fail.
+_conch_check_computed() {
+  builtin local _conch_printed _conch_failed=0
+  builtin eval '_conch_printed=${'"$1"'[*]+set}'
+  [[ -n $_conch_printed ]] || builtin return 0
+  _conch_printed=$("$3") || _conch_failed=$?
+  if ((_conch_failed)) && [[ -z $_conch_printed ]]; then
+    builtin printf 'What %s may be is not known: %s ended with status %d\n' "$2" "$3" "$_conch_failed"
+    builtin exit 1
+  fi
+  _conch_check_choice "$1" "$2" "$_conch_printed"
+}
+
 # Ends the call where a value is none of the choices. $1: the variable, $2: what
 # messages call it, $3: the choices, a line each. eval sees the name alone.
 _conch_check_choice() {
@@ -277,7 +293,7 @@ _conch_is_line() {
   builtin local _conch_lines="
 $2
 " _conch_before
-  [[ $1 != *$'\n'* ]] || builtin return 1
+  [[ $1 != *$'\n'* && -n $2 ]] || builtin return 1
   _conch_before=${_conch_lines%%$'\n'"$1"$'\n'*}
   ((${#_conch_before} < ${#_conch_lines}))
 }

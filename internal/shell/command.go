@@ -2,6 +2,7 @@ package shell
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +15,10 @@ const inputSuffix = ".input"
 
 // invocation enters what command.bash says of itself that a job has.
 func (e *encoding) invocation(v *invocation.Invocation) error {
-	if strings.ContainsAny(v.File+v.Function+v.Before+v.After, "\n\x00") || hasNUL(v) {
+	if strings.ContainsAny(v.File+v.Function+v.Before+v.After, "\n\x00") {
+		return fmt.Errorf("a name or path of the command holds a newline or NUL: %q, %q", v.File, v.Function)
+	}
+	if hasNUL(v) {
 		return ErrNUL
 	}
 	if len(v.Program) > 0 {

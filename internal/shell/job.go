@@ -3,6 +3,7 @@ package shell
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -86,10 +87,15 @@ func (j Job) encode() (*encoding, error) {
 	e.trace(j.Trace)
 	e.roots(j.Roots)
 	for _, m := range members {
-		if j.Invocation != nil && !j.Invocation.HasJSON || !isIdentifierPart(m.name) {
+		if !isIdentifierPart(m.name) {
 			continue
 		}
-		if err := e.argument(m); err != nil {
+		err := e.argument(m)
+		if errors.Is(err, ErrNUL) && j.Invocation != nil && !j.Invocation.HasJSON {
+			// The hook alone would have seen it there.
+			continue
+		}
+		if err != nil {
 			return nil, fmt.Errorf("argument %s: %w", m.name, err)
 		}
 	}

@@ -330,7 +330,7 @@ _conch_set_aside() {
   builtin unset -f exec
   [[ -z $_conch_traps ]] || _conch_restore+=$'\n'$_conch_traps
   # Not by a pattern of case, to which E and e may be the same (nocasematch).
-  for _conch_option in E T v x; do
+  for _conch_option in E T a v x; do
     [[ ${1%%"$_conch_option"*} == "$1" ]] || _conch_restore+=$'\nbuiltin set -'$_conch_option
   done
 }

@@ -56,7 +56,7 @@ _conch_begin() {
   {
     _conch_status=$? _conch_options=$-
     # Traps that are inherited would speak in what is captured below.
-    builtin set +exvET
+    builtin set +aexvET
   } 2>/dev/null
   [[ -z ${_conch_served-} ]] || builtin exit "$_conch_status"
   # A subshell of the script's has served, and the host is done.

@@ -31,10 +31,17 @@ func (f *Fault) Error() string {
 // Faults is all that is wrong with one script, in the order of its lines.
 type Faults []*Fault
 
-// Error has a line for each.
+// mostTold is how many faults a text tells.
+const mostTold = 50
+
+// Error has a line for each, up to so many.
 func (f Faults) Error() string {
 	var texts []string
-	for _, fault := range f {
+	for i, fault := range f {
+		if i == mostTold {
+			texts = append(texts, fmt.Sprintf("… and %d more", len(f)-i))
+			break
+		}
 		texts = append(texts, fault.Error())
 	}
 	return strings.Join(texts, "\n")

@@ -468,3 +468,27 @@ func TestManyCallsAtOnceDoNotMeet(t *testing.T) {
 	}
 	s.ends()
 }
+
+func TestTheHookFindsTheArgumentsOfTaggedTools(t *testing.T) {
+	both(t, `# @cmd Drop a table
+# @option --table!
+drop() { echo "dropped $argc_table"; }
+mcp_before_tool_call() { [[ $1 == drop && $arg_table == users ]] || return 0; echo no; return 1; }
+`, func(t *testing.T, target string) {
+		s := serve(t, target)
+		if strings.HasSuffix(target, ".sh") {
+			s.fails("drop", `{"table":"users"}`, "no")
+		}
+		s.says("drop", `{"table":"other"}`, "dropped other")
+		s.ends()
+	})
+}
+
+func TestChoicesThatCannotBeComputedAreSaidToBe(t *testing.T) {
+	both(t, "# @cmd\n# @option --x[`fails`]\nc() { echo ran; }\nfails() { return 5; }\n", func(t *testing.T, target string) {
+		s := serve(t, target)
+		s.fails("c", `{"x":""}`, "What x may be is not known: fails ended with status 5")
+		s.says("c", `{}`, "ran")
+		s.ends()
+	})
+}

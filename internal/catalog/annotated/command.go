@@ -196,8 +196,11 @@ func wholeNumber(text string) string {
 	if len(strings.TrimLeft(exponent, "+-0")) > 3 {
 		return text
 	}
+	if len(text) > longestInteger {
+		return text
+	}
 	r, ok := new(big.Rat).SetString(text)
-	if !ok || !r.IsInt() || len(text) > longestInteger {
+	if !ok || !r.IsInt() {
 		return text
 	}
 	return r.Num().String()

@@ -211,7 +211,10 @@ const maxScript = 4 << 20
 func (f *Folder) readFile(file seenFile) (tools []*catalog.Tool, problems []string, err error) {
 	path := filepath.Join(f.path, file.name)
 	if file.stat.Size > maxScript {
-		return nil, nil, nil
+		if languageOf(file.name, nil) == unknown {
+			return nil, nil, nil
+		}
+		return nil, []string{fmt.Sprintf("%s is larger than %d MiB; it is not served", path, maxScript>>20)}, nil
 	}
 	text, _, err := regular.Read(path, maxScript)
 	if err != nil {

@@ -48,6 +48,7 @@ func (s *Script) program(c tags.Command) (p *program.Program, problem string) {
 	p.Wants = wantsOf(c, s.dotenv)
 	p.Lacking = func(has func(string) bool) []string { return s.lacking(p.Needs, has) }
 	for _, param := range c.Params {
+		p.Declared = append(p.Declared, param.Property)
 		if value, err := s.standardJSON(param); value != nil || err != nil {
 			p.Standard = append(p.Standard, program.Argument{Name: param.Property, Value: value, Err: err})
 		}

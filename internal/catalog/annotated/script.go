@@ -109,6 +109,9 @@ func (s *Script) readDotenv() error {
 		return fmt.Errorf("read %s, which @meta dotenv of %s names: %w", s.beside(name), s.tags.File, err)
 	}
 	for name, value := range variables {
+		if isReserved(name) {
+			continue
+		}
 		if _, ok := invocation.ParseEnvironment([]string{name}); !ok {
 			return fmt.Errorf("%s, which @meta dotenv of %s names, has a variable %.40q, which is no name of one", s.beside(s.tags.Meta.Dotenv), s.tags.File, name)
 		}
@@ -116,6 +119,12 @@ func (s *Script) readDotenv() error {
 	}
 	slices.Sort(s.dotenv)
 	return nil
+}
+
+// isReserved reports whether a variable is none for a file to give: one that a call
+// sets, or that has Bash run something.
+func isReserved(name string) bool {
+	return name == "BASH_ENV" || name == "ENV" || strings.HasPrefix(name, "arg_") || strings.HasPrefix(name, "argc_") || strings.HasPrefix(name, "_conch_")
 }
 
 // readSchemas reads the files of @meta output-schema.

@@ -2,6 +2,8 @@ package bashsdk
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"github.com/conch-mcp/conch/internal/catalog"
 	"github.com/conch-mcp/conch/internal/catalog/program"
@@ -27,7 +29,7 @@ func readProgram(tool *catalog.Tool, entry json.RawMessage, fields map[string]js
 	if !ok {
 		return nil, `has an environment that is neither "inherit" nor "minimal" nor an array of names`
 	}
-	tool.Engine = &program.Program{Words: program.Below(folder, words), Environment: environment}
+	tool.Engine = &program.Program{Words: program.Below(folder, words), Environment: environment, Declared: declared(tool.InputSchema)}
 	return hiding(entry, forPrograms), ""
 }
 
@@ -56,4 +58,11 @@ func readEnvironment(raw json.RawMessage) (e invocation.Environment, ok bool) {
 		return e, false
 	}
 	return invocation.ParseEnvironment(words)
+}
+
+// declared are the arguments that a schema has.
+func declared(schema json.RawMessage) (names []string) {
+	var object struct{ Properties map[string]json.RawMessage }
+	_ = json.Unmarshal(schema, &object)
+	return slices.Sorted(maps.Keys(object.Properties))
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/conch-mcp/conch/internal/catalog"
@@ -22,6 +23,9 @@ type Program struct {
 	Words       []string // the program and its first arguments
 	Environment invocation.Environment
 	Wants       []string // variables that it has also of a limited environment
+	// Declared are the arguments that the tool's schema has. Of two whose variables
+	// have the same name, a declared one has it.
+	Declared []string
 	// Standard are the values of arguments that a call does not give.
 	Standard []Argument
 	// Defaults, Needs and Computed are those of an [invocation.Invocation].
@@ -77,6 +81,7 @@ func (p *Program) Missing(has func(program string) bool) []string {
 // start one that is given more. What is longer is on its standard input alone.
 const (
 	longestVariable   = 32 << 10
+	mostVariables     = 500
 	longestOfThemAll  = 256 << 10
 	environmentPrefix = "ARG_"
 )
@@ -100,19 +105,33 @@ func (p *Program) Invocation(arguments json.RawMessage) (*invocation.Invocation,
 		Program: p.Words, Environment: p.Environment, Wants: p.Wants, Defaults: p.Defaults, Needs: p.Needs, Computed: p.Computed,
 		Input: append(given.object(), '\n'),
 	}
+	v.Variables = p.variables(given)
+	return v, nil
+}
+
+// variables are those of the arguments that the tool declares, and then of others,
+// as far as there is room.
+func (p *Program) variables(given *arguments) (variables []invocation.Variable) {
 	room := longestOfThemAll
 	taken := map[string]bool{}
-	for _, a := range given.list {
+	add := func(a Argument) {
 		name := environmentPrefix + strings.ToUpper(catalog.Identifier(a.Name))
 		text, ok := a.text()
-		if !ok || taken[name] || len(text) > min(longestVariable, room) {
-			continue
+		if !ok || taken[name] || len(variables) == mostVariables || len(text) > longestVariable || len(name)+len(text) > room {
+			return
 		}
 		taken[name] = true
-		room -= len(text)
-		v.Variables = append(v.Variables, invocation.Variable{Name: name, Values: []string{text}, Export: true})
+		room -= len(name) + len(text)
+		variables = append(variables, invocation.Variable{Name: name, Values: []string{text}, Export: true})
 	}
-	return v, nil
+	for _, declared := range []bool{true, false} {
+		for _, a := range given.list {
+			if slices.Contains(p.Declared, a.Name) == declared {
+				add(a)
+			}
+		}
+	}
+	return variables
 }
 
 // text is what a variable has of an argument. ok is false for null, and for what no

@@ -59,13 +59,41 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+func TestADeclaredArgumentHasTheVariableOfItsName(t *testing.T) {
+	p := &Program{Words: []string{"x"}, Declared: []string{"file"}}
+	for _, arguments := range []string{`{"File":"evil","file":"good","FILE":"evil"}`, `{"file":"good","File":"evil"}`} {
+		v, err := p.Invocation(json.RawMessage(arguments))
+		if err != nil || len(v.Variables) != 1 || v.Variables[0].Name != "ARG_FILE" || v.Variables[0].Values[0] != "good" {
+			t.Errorf("%s: %+v, %v", arguments, v.Variables, err)
+		}
+	}
+}
+
+func TestThereAreSoManyVariablesAndNoMore(t *testing.T) {
+	object := map[string]string{}
+	for i := range 2 * mostVariables {
+		object[fmt.Sprint("n", i)] = ""
+	}
+	arguments, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := (&Program{Words: []string{"x"}}).Invocation(arguments); err != nil || len(v.Variables) != mostVariables {
+		t.Errorf("%d variables, %v", len(v.Variables), err)
+	}
+	long := `{"` + strings.Repeat("n", longestOfThemAll) + `":"","b":""}`
+	if v, err := (&Program{Words: []string{"x"}}).Invocation(json.RawMessage(long)); err != nil || len(v.Variables) != 1 {
+		t.Errorf("%d variables, %v", len(v.Variables), err)
+	}
+}
+
 func TestInvocation(t *testing.T) {
 	fits, tooLong := strings.Repeat("x", longestVariable), strings.Repeat("x", longestVariable+1)
 	quoted := func(text string) string { return `"` + text + `"` }
 	many, manyNames := `{"a0":`+quoted(fits), []string{"ARG_A0=" + fits}
 	for i := 1; i < 9; i++ {
 		many += fmt.Sprintf(`,"a%d":%s`, i, quoted(fits))
-		if i < 8 {
+		if i < 7 {
 			manyNames = append(manyNames, fmt.Sprintf("ARG_A%d=%s", i, fits))
 		}
 	}
