@@ -83,7 +83,9 @@ func TestTheEndOfACallIsNotHeldUpByWhatItSays(t *testing.T) {
 	began := time.Now()
 	p.cancel()
 	c.call(ask{tool: "short"}).wantSays(t, "short")
-	if took := time.Since(began); took > 10*time.Second {
+	took := time.Since(began)
+	t.Logf("the next call had to wait for %v", took)
+	if took > 30*time.Second {
 		t.Errorf("the next call had to wait for %v", took)
 	}
 }
