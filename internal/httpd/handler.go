@@ -10,6 +10,7 @@ package httpd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -299,6 +300,11 @@ func (h *Handler) ask(ctx context.Context, client *engine.Client, m message.Mess
 
 // response is what came of a request, and the status that goes with it.
 func (h *Handler) response(m message.Message, result json.RawMessage, err error) (status int, reply []byte) {
+	if errors.Is(err, context.Canceled) && h.ctx.Err() != nil {
+		// It was ended with the server, and that may be known before the connection is.
+		why := shuttingDown().of(m)
+		return why.status, message.ErrorReply(&message.Error{Code: why.code, Message: why.text, ID: m.ID}, false)
+	}
 	if err != nil {
 		fault := engine.Fault(m.Method, m.ID, err)
 		return h.how.status(fault.Code), message.ErrorReply(fault, false)
