@@ -23,6 +23,9 @@ FILES    = find . \( -name node_modules -o -name .git -o -name dist -o -name bin
 # One needs neither a C compiler nor the race detector to run the tests.
 RACE = $$([ "$$(go env CGO_ENABLED)" = 1 ] && command -v "$$(go env CC | cut -d' ' -f1)" >/dev/null && echo -race)
 
+# How many packages are tested at once. Most of what tests do is to wait.
+AT_ONCE = $$(($$(getconf _NPROCESSORS_ONLN) + 1))
+
 # Folders of tests that use packages of npm.
 WITH_NPM  := test/clients test/bash-mcp-sdk test/conformance
 INSTALLED := $(WITH_NPM:%=%/node_modules/.package-lock.json)
@@ -47,7 +50,7 @@ demo: build ## build, then call tools of the examples, over stdio and HTTP
 # `go tool` cross-compiles a tool where GOOS or GOARCH is set, so they are not.
 test: test-deps lint ## run the linters and every test there is
 	@mkdir -p $(dir $(RESULTS))
-	go tool gotestsum --format pkgname --jsonfile $(RESULTS) --packages "$(PACKAGES)" -- -count=1 -timeout 20m $(RACE)
+	go tool gotestsum --format pkgname --jsonfile $(RESULTS) --packages "$(PACKAGES)" -- -count=1 -timeout 20m -p $(AT_ONCE) $(RACE)
 
 test-deps: $(INSTALLED) busybox curl git nginx haproxy ## install what the tests use: MCP clients, bats, proxies
 
