@@ -140,16 +140,16 @@ func (r *run) compile(inputs *inputs) (*gojq.Code, error) {
 		gojq.WithEnvironLoader(os.Environ),
 		gojq.WithVariables(r.names),
 		gojq.WithInputIter(inputs),
-		gojq.WithModuleLoader(gojq.NewModuleLoader(r.libraryPath())),
+		gojq.WithModuleLoader(gojq.NewModuleLoader(r.searchPath())),
 		gojq.WithFunction("debug", 0, 0, r.debug),
 		gojq.WithFunction("stderr", 0, 0, r.stderr),
 		gojq.WithFunction("input_filename", 0, 0, func(any, []any) any { return inputs.file() }),
 	)
 }
 
-// libraryPath is where modules are. ~/.jq may be a file of definitions too, which
+// searchPath is where modules are. ~/.jq may be a file of definitions too, which
 // every filter has.
-func (c *command) libraryPath() []string {
+func (c *command) searchPath() []string {
 	if len(c.libraries) == 0 {
 		return []string{"~/.jq"}
 	}

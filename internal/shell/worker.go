@@ -1,15 +1,11 @@
 package shell
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -225,13 +221,6 @@ var ErrNotYet = errors.New("the call has not ended yet")
 // ErrLost is returned when the worker's shell is gone.
 var ErrLost = errors.New("the shell that ran the call is gone")
 
-// Events of a worker, as the runtime writes them.
-const (
-	eventWorker = "w" // the worker's shell is there; its pid
-	eventReady  = "r" // a subshell waits to be woken; its pid, and its output
-	eventDone   = "d" // the subshell has ended; its raw status
-)
-
 // Wait waits until the call's shell has ended and returns its raw status, as
 // Bash has it: 128 and the signal's number for a shell that was killed. It
 // returns ErrNotYet at the deadline (zero: none), when ctx ends, and sometimes
@@ -246,59 +235,6 @@ func (w *Worker) Wait(ctx context.Context, deadline time.Time) (status int, err 
 	}
 	w.waiting = false
 	return status, nil
-}
-
-// next reads the worker's next event.
-func (w *Worker) next(ctx context.Context, deadline time.Time) (kind string, number int, err error) {
-	if err := w.event.SetReadDeadline(deadline); err != nil {
-		return "", 0, err
-	}
-	// Only now, or the deadline above could undo what an ended ctx did.
-	stop := context.AfterFunc(ctx, func() { _ = w.event.SetReadDeadline(time.Unix(1, 0)) })
-	defer stop()
-	for {
-		if kind, number, ok := w.cutEvent(); ok {
-			return kind, number, nil
-		}
-		var buf [64]byte
-		n, err := w.event.Read(buf[:])
-		w.read = append(w.read, buf[:n]...)
-		switch {
-		case len(w.read) > maxEvents:
-			return "", 0, ErrLost
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			return "", 0, ErrNotYet
-		case errors.Is(err, io.EOF):
-			return "", 0, ErrLost
-		case err != nil:
-			return "", 0, fmt.Errorf("read the worker's events: %w", err)
-		}
-	}
-}
-
-// maxEvents is more than a worker ever says at once. What says more is none.
-const maxEvents = 4 << 10
-
-// cutEvent takes the first whole event off what was read.
-func (w *Worker) cutEvent() (kind string, number int, ok bool) {
-	line, rest, ok := bytes.Cut(w.read, []byte{'\n'})
-	if !ok {
-		return "", 0, false
-	}
-	words := strings.Fields(string(line))
-	w.read = append(w.read[:0], rest...)
-	switch len(words) {
-	case 3:
-		w.side = 0
-		if words[2] == "1" {
-			w.side = 1
-		}
-		fallthrough
-	case 2:
-		number, _ = strconv.Atoi(words[1])
-		return words[0], number, true
-	}
-	return "", 0, true
 }
 
 // ready waits until the worker has a subshell that waits for a call, and puts
@@ -338,57 +274,6 @@ func (w *Worker) listen(ctx context.Context, enough func() bool) error {
 	return nil
 }
 
-// poll takes what the worker has said, without waiting, and reports whether
-// its subshell waits for a call.
-func (w *Worker) poll() bool {
-	w.readEvents()
-	for {
-		kind, number, ok := w.cutEvent()
-		if !ok {
-			return w.waiting && !w.ended
-		}
-		w.note(kind, number)
-	}
-}
-
-// readEvents reads all that the worker has said so far, its end included.
-func (w *Worker) readEvents() {
-	raw, err := w.event.SyscallConn()
-	if err != nil {
-		w.ended = true
-		return
-	}
-	err = raw.Control(func(fd uintptr) {
-		var buf [64]byte
-		for {
-			n, err := readNow(int(fd), buf[:])
-			if n == 0 {
-				w.ended = err == nil
-				return
-			}
-			w.read = append(w.read, buf[:n]...)
-			if len(w.read) > maxEvents {
-				w.ended = true
-				return
-			}
-		}
-	})
-	w.ended = w.ended || err != nil
-}
-
-// note keeps what an event between calls says.
-func (w *Worker) note(kind string, number int) {
-	switch kind {
-	case eventWorker:
-		w.shell = process.Group(number)
-	case eventReady:
-		w.group, w.waiting = process.Group(number), true
-		w.server.forks.Add(1)
-	case eventDone:
-		w.waiting = false
-	}
-}
-
 // come waits for a worker that was just ordered: for its shell, told of by the
 // root shell, and its first subshell, in either order.
 func (w *Worker) come(ctx context.Context) error {
@@ -414,50 +299,6 @@ func (w *Worker) come(ctx context.Context) error {
 // not come yet, is still alive.
 const lifeSign = 100 * time.Millisecond
 
-// An Answer is what mcp_before_tool_call made of a call.
-type Answer struct {
-	Returned bool   // it did, and did not end the shell
-	Status   int    // what it returned
-	Output   []byte // what it printed on either descriptor, up to maxAnswer bytes
-}
-
-// maxAnswer bounds what is read of what mcp_before_tool_call prints.
-const maxAnswer = 1 << 20
-
-// Answer tells what mcp_before_tool_call made of a call that has ended. It is
-// nil when it was not asked, or let the tool run.
-func (w *Worker) Answer() *Answer {
-	if !w.asked {
-		return nil
-	}
-	text, err := readAnswer(w.base+beforeSuffix, 64)
-	if err != nil {
-		// The shell did not come as far.
-		return nil
-	}
-	var a Answer
-	if status, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "answered "); ok {
-		a.Returned = true
-		a.Status, _ = strconv.Atoi(status)
-		if a.Status == 0 {
-			return nil
-		}
-	}
-	a.Output, _ = readAnswer(w.base+saidSuffix, maxAnswer)
-	return &a
-}
-
-// readAnswer reads the beginning of a file that a hook may have put anything in
-// the place of.
-func readAnswer(path string, most int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most))
-}
-
 // dismiss lets a worker that no call has end by itself, so that no zombie is
 // left to whoever adopts it.
 func (w *Worker) dismiss() {
@@ -480,70 +321,4 @@ func (w *Worker) discard() {
 	_ = w.server.lifeline.Record(w.shellSlot(), 0)
 	_ = w.server.lifeline.Record(w.groupSlot(), 0)
 	w.removeFiles()
-}
-
-// Output opens the read end of what the call prints, for reading while the call
-// runs. It does not come to an end before hold is closed. Both must be closed
-// before [Worker.Drain].
-func (w *Worker) Output() (out, hold *os.File, err error) {
-	path := w.out[w.side].path
-	if out, err = openFIFO(path, unix.O_RDONLY); err != nil {
-		return nil, nil, fmt.Errorf("open the call's output: %w", err)
-	}
-	if hold, err = openFIFO(path, unix.O_WRONLY); err != nil {
-		out.Close()
-		return nil, nil, fmt.Errorf("open the call's output: %w", err)
-	}
-	return out, hold, nil
-}
-
-// maxDrain is more than a FIFO can hold.
-const maxDrain = 1 << 20
-
-// Drain reads what is left of the call's output into sink, once the call has
-// ended and its group is gone. Should a process that left the group still hold
-// the other end, the worker gets a new one, so that what that process prints
-// later reaches no other call.
-func (w *Worker) Drain(sink io.Writer) error {
-	_, held, err := w.take(w.out[w.side], sink)
-	if err != nil || !held {
-		return err
-	}
-	return w.replaceOutput()
-}
-
-// Printed reads what the call has printed by now into sink, without waiting, and
-// returns how much that was.
-func (w *Worker) Printed(sink io.Writer) (n int, err error) {
-	n, _, err = w.take(w.out[w.side], sink)
-	return n, err
-}
-
-// take reads what there is in a FIFO into sink, without waiting. It is held when
-// somebody may write more.
-func (w *Worker) take(from fifo, sink io.Writer) (total int, held bool, err error) {
-	if w.buf == nil {
-		w.buf = make([]byte, 32<<10)
-	}
-	for total < maxDrain {
-		n, err := from.readNow(w.buf)
-		if errors.Is(err, unix.EAGAIN) {
-			break
-		}
-		if n == 0 || err != nil {
-			return total, false, err
-		}
-		if _, err := sink.Write(w.buf[:n]); err != nil {
-			return total, true, err
-		}
-		total += n
-	}
-	return total, true, nil
-}
-
-func (w *Worker) replaceOutput() (err error) {
-	old := w.out[w.side]
-	old.remove()
-	w.out[w.side], err = makeOutput(old.path)
-	return err
 }

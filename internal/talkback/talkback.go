@@ -223,7 +223,13 @@ func (r *Reader) readFile(name string, most int64) ([]byte, error) {
 	if ended && r.late >= maxLate {
 		return nil, errLate
 	}
+	if ended {
+		most = min(most, maxLate)
+	}
 	text, err := readRegular(path, most)
+	if ended && errors.Is(err, errTooLong) {
+		err = errLate
+	}
 	if ended {
 		r.late += int64(len(text))
 	}
