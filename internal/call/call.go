@@ -51,8 +51,10 @@ type Runner struct {
 	lifeline *process.Lifeline
 	dirs     *dirs
 	log      *slog.Logger
-	running  atomic.Int64 // calls under way
-	stopping atomic.Bool  // the server is shutting down
+	asked    atomic.Int64 // calls there are
+	running  atomic.Int64 // those under way
+	batch    process.Batch
+	stopping atomic.Bool // the server is shutting down
 }
 
 // Options say how a Runner runs calls.
@@ -147,6 +149,8 @@ func (c Call) isTool() bool { return strings.HasPrefix(c.Function, toolPrefix) }
 // processes and its directory are gone. An error means that the function did not
 // run.
 func (r *Runner) Run(ctx context.Context, asked Call) (Outcome, error) {
+	r.batch.Note(int(r.asked.Add(1)))
+	defer r.asked.Add(-1)
 	lost := false
 	w, err := r.shell.Acquire(ctx)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/conch-mcp/conch/internal/nowait"
 	"github.com/conch-mcp/conch/internal/process"
 )
 
@@ -28,8 +29,9 @@ import (
 // any other is moved out of sight at once and removed a moment later.
 type dirs struct {
 	tmp      string
-	base     string // holds all of this server's, or those that no call has
-	roots    string // the beginning of the roots' paths, of calls that have one
+	place    nowait.Place // of tmp
+	base     string       // holds all of this server's, or those that no call has
+	roots    string       // the beginning of the roots' paths, of calls that have one
 	layout   Layout
 	refused  error // why no directory may be made: it would be on no record
 	lifeline *process.Lifeline
@@ -60,7 +62,7 @@ func newDirs(tmp string, layout Layout, l *process.Lifeline, log *slog.Logger) (
 	}
 	id := rand.Text()[:12]
 	d := &dirs{
-		tmp: tmp, base: filepath.Join(tmp, "conch-"+id), roots: filepath.Join(tmp, "mcp-call."+id),
+		tmp: tmp, place: nowait.PlaceOf(tmp), base: filepath.Join(tmp, "conch-"+id), roots: filepath.Join(tmp, "mcp-call."+id),
 		layout: layout, lifeline: l, log: log,
 		spare: make(chan string, 16), trash: make(chan trashed, 64),
 		closing: make(chan struct{}), closed: make(chan struct{}),
@@ -94,7 +96,7 @@ func (d *dirs) take() (string, error) {
 	}
 	select {
 	case spare := <-d.spare:
-		if unix.Rename(spare, outer) == nil {
+		if d.place.Rename(spare, outer) == nil {
 			return d.inner(outer), nil
 		}
 		// Somebody cleans up here. Make a new one.
@@ -183,7 +185,7 @@ func (d *dirs) drop(inner string) {
 	outer := d.outer(inner)
 	// A script that was attached to has its orphans adopted elsewhere: nobody
 	// knows then who may still be in a directory.
-	if d.layout == Flat && !d.lifeline.HasOrphans() && isPristine(outer) && d.recycle(outer) {
+	if d.layout == Flat && !d.lifeline.HasOrphans() && d.isPristine(outer) && d.recycle(outer) {
 		return
 	}
 	old := d.name("old")
@@ -203,14 +205,14 @@ func (d *dirs) drop(inner string) {
 // rename moves a directory into the base. Here as in take nobody has to look, as
 // [os.Rename] does, what there is by the new name: there is nothing.
 func (d *dirs) rename(outer, to string) error {
-	err := unix.Rename(outer, to)
+	err := d.place.Rename(outer, to)
 	if !errors.Is(err, fs.ErrNotExist) || d.layout == Flat {
 		return err
 	}
 	if err := d.makeBase(); err != nil {
 		return err
 	}
-	return unix.Rename(outer, to)
+	return d.place.Rename(outer, to)
 }
 
 func (d *dirs) recycle(outer string) bool {
@@ -227,19 +229,19 @@ func (d *dirs) recycle(outer string) bool {
 }
 
 // isPristine reports whether a call has left its directory as Mkdir made it.
-func isPristine(path string) bool {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+func (d *dirs) isPristine(path string) bool {
+	fd, err := d.place.Open(path, unix.O_DIRECTORY|unix.O_NOFOLLOW)
 	if err != nil {
 		return false
 	}
-	defer unix.Close(fd)
+	defer d.place.Close(fd)
 	var stat unix.Stat_t
-	if unix.Fstat(fd, &stat) != nil || stat.Mode&0o7777 != 0o700 || int(stat.Uid) != os.Geteuid() {
+	if d.place.Fstat(fd, &stat) != nil || stat.Mode&0o7777 != 0o700 || int(stat.Uid) != os.Geteuid() {
 		return false
 	}
 	// Large enough for one entry beside the two of every directory.
 	var buf [1024]byte
-	n, err := unix.ReadDirent(fd, buf[:])
+	n, err := d.place.ReadDirent(fd, buf[:])
 	if err != nil {
 		return false
 	}

@@ -6,13 +6,12 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // interruptible is an input whose reading can be made to end.
 type interruptible struct {
 	in   *os.File
+	from io.Reader // in, as it is read
 	once sync.Once
 	over chan struct{}
 
@@ -23,7 +22,7 @@ type interruptible struct {
 // a goroutine reads it, which ends with the process at the latest: nothing can
 // end a read that waits in the kernel.
 func newInterruptible(in *os.File) *interruptible {
-	i := &interruptible{in: in, over: make(chan struct{})}
+	i := &interruptible{in: in, from: unwaited(in), over: make(chan struct{})}
 	if isPolled(in) {
 		return i
 	}
@@ -36,19 +35,6 @@ func newInterruptible(in *os.File) *interruptible {
 	return i
 }
 
-// isPolled reports whether the poller waits for a file. One whose descriptor was
-// asked for has it still, but waits in the kernel.
-func isPolled(in *os.File) bool {
-	conn, err := in.SyscallConn()
-	if err != nil || in.SetReadDeadline(time.Time{}) != nil {
-		return false
-	}
-	var flags int
-	var failed error
-	err = conn.Control(func(fd uintptr) { flags, failed = unix.FcntlInt(fd, unix.F_GETFL, 0) })
-	return err == nil && failed == nil && flags&unix.O_NONBLOCK != 0
-}
-
 // errInterrupted is what a read of an input that was interrupted returns. It is
 // not the end: what was read of the last line is not all of it.
 var errInterrupted = errors.New("the input was interrupted")
@@ -58,7 +44,7 @@ func (i *interruptible) Read(p []byte) (n int, err error) {
 	if i.pumped != nil {
 		n, err = i.pumped.Read(p)
 	} else {
-		n, err = i.in.Read(p)
+		n, err = i.from.Read(p)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		select {

@@ -106,7 +106,7 @@ func serveUsage(cmd *cobra.Command, http *pflag.FlagSet) error {
 
 // garbage is how much of it there may be, in percent of what is in use, before it
 // is collected: the protocol engine makes much, and little of it lives.
-const garbage = 250
+const garbage = 320
 
 // thrifty is how much memory a server on the network takes before it collects
 // garbage more often. It may have more where it has more to keep.
@@ -160,6 +160,8 @@ func serve(ctx context.Context, script string, args []string, flags serverFlags,
 	defer changes.close()
 	in, restore := pollableStdin()
 	defer restore()
+	out, restore := pollableStdout()
+	defer restore()
 	// The calls are told why they end before they do.
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -167,7 +169,7 @@ func serve(ctx context.Context, script string, args []string, flags serverFlags,
 		s.runner.Stopping()
 		stop()
 	})()
-	err = wire.Serve(serving, s.host.Server(), in, os.Stdout, wire.Options{
+	err = wire.Serve(serving, s.host.Server(), unwaited(in), unwaited(out), wire.Options{
 		MaxLine: int(connection.maxLine), Drain: time.Duration(connection.drain),
 		Supported: s.host.Supported, CallTool: s.host.CallTool, Hub: changes.hub, Meet: s.host.Meet, Log: log,
 	})

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/conch-mcp/conch/internal/nowait"
 )
 
 // Names of the two records in the control directory that a sentinel reads.
@@ -43,6 +45,7 @@ type Lifeline struct {
 	spared map[Group]bool // groups of orphans that are to live on
 	groups *os.File
 	trees  *os.File
+	place  nowait.Place    // of the records
 	hold   *os.File        // the sentinel reads the other end; only this process holds this one
 	pid    int             // the sentinel's
 	ended  <-chan struct{} // closed when the sentinel has ended
@@ -80,6 +83,7 @@ func (l *Lifeline) open() (err error) {
 	if err = os.Mkdir(l.dir, 0o700); err != nil {
 		return fmt.Errorf("make the control directory: %w", err)
 	}
+	l.place = nowait.PlaceOf(l.dir)
 	if l.groups, err = create(filepath.Join(l.dir, groupsFile)); err != nil {
 		return err
 	}
@@ -188,7 +192,7 @@ func (l *Lifeline) Record(slot int, g Group) error {
 	l.record[slot] = g
 	l.mu.Unlock()
 	line := fmt.Appendf(nil, "%*d\n", slotWidth-1, int(g))
-	if _, err := l.groups.WriteAt(line, int64(slot)*slotWidth); err != nil {
+	if err := l.place.WriteAll(int(l.groups.Fd()), line, int64(slot)*slotWidth); err != nil {
 		return fmt.Errorf("record a process group: %w", err)
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/conch-mcp/conch/internal/nowait"
 )
 
 // processes lists every process there is.
@@ -41,13 +43,14 @@ func hasEnded(pid int) bool {
 // readStat reads the beginning of what /proc says of a process. Every call needs
 // it twice, and os.ReadFile takes twice as long.
 func readStat(pid int) ([]byte, error) {
-	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	kernel := nowait.Kernel()
+	fd, err := kernel.Open("/proc/"+strconv.Itoa(pid)+"/stat", 0)
 	if err != nil {
 		return nil, err
 	}
-	defer unix.Close(fd)
+	defer func() { _ = kernel.Close(fd) }()
 	buf := make([]byte, 512)
-	n, err := unix.Read(fd, buf)
+	n, err := kernel.Pread(fd, buf, 0)
 	return buf[:max(n, 0)], err
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -12,6 +11,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/conch-mcp/conch/internal/nowait"
 )
 
 // A reaper adopts the orphans of what this process starts and waits for them,
@@ -27,6 +28,8 @@ type reaper struct {
 
 	children *os.File // the kernel's list of this process's children; nil where it keeps none
 
+	policy uint32 // of the scheduler, that this process was started with
+
 	mu  sync.Mutex
 	own map[int]*Child // children that somebody waits for
 }
@@ -36,6 +39,9 @@ func newReaper() (*reaper, error) {
 		return nil, fmt.Errorf("become the reaper of orphans: %w", err)
 	}
 	r := &reaper{signals: make(chan os.Signal, 1), done: make(chan struct{}), own: map[int]*Child{}}
+	if attr, err := unix.SchedGetAttr(0, 0); err == nil {
+		r.policy = attr.Policy
+	}
 	// Orphans become children of the first thread, whose id is the process's.
 	r.children, _ = os.Open(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid()))
 	signal.Notify(r.signals, unix.SIGCHLD)
@@ -54,6 +60,10 @@ func (r *reaper) start(cmd *exec.Cmd) (*Child, error) {
 	defer r.mu.Unlock()
 	if err := cmd.Start(); err != nil {
 		return nil, err
+	}
+	// It has the policy of the thread that has started it.
+	if r.policy != batch {
+		setPolicy(cmd.Process.Pid, batch, r.policy)
 	}
 	c := &Child{ended: make(chan struct{})}
 	r.own[cmd.Process.Pid] = c
@@ -87,8 +97,8 @@ func (r *reaper) hasOrphans() bool {
 	if r.children == nil {
 		return true
 	}
-	n, err := r.children.ReadAt(buf[:], 0)
-	if err != nil && !errors.Is(err, io.EOF) || n == len(buf) {
+	n, err := nowait.Kernel().Pread(int(r.children.Fd()), buf[:], 0)
+	if err != nil || n == len(buf) {
 		return true
 	}
 	return len(r.strangers(buf[:n])) > 0

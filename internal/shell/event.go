@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/conch-mcp/conch/internal/nowait"
 	"github.com/conch-mcp/conch/internal/process"
 )
 
@@ -97,7 +98,7 @@ func (w *Worker) readEvents() {
 	err = raw.Control(func(fd uintptr) {
 		var buf [64]byte
 		for {
-			n, err := readNow(int(fd), buf[:])
+			n, err := nowait.Read(int(fd), buf[:])
 			if n == 0 {
 				w.ended = err == nil
 				return

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/conch-mcp/conch/internal/nowait"
 )
 
 // A fifo is one end of a named pipe, used without ever waiting. The zero fifo
@@ -63,10 +65,10 @@ func (f fifo) again() (*os.File, error) {
 	return os.NewFile(uintptr(fd), f.path), nil
 }
 
-// isInPlace reports whether the name still leads to the pipe.
-func (f fifo) isInPlace() bool {
+// isIn reports whether the name still leads to the pipe, which is in a place.
+func (f fifo) isIn(place nowait.Place) bool {
 	var held, named unix.Stat_t
-	return unix.Fstat(f.fd, &held) == nil && unix.Lstat(f.path, &named) == nil &&
+	return place.Fstat(f.fd, &held) == nil && place.Lstat(f.path, &named) == nil &&
 		held.Dev == named.Dev && held.Ino == named.Ino
 }
 
@@ -79,10 +81,7 @@ func (f fifo) hasWriter() bool {
 
 // isEmpty reports whether there is nothing to be read, not even the end. False
 // where that cannot be told.
-func (f fifo) isEmpty() bool {
-	n, err := unix.Poll([]unix.PollFd{{Fd: int32(f.fd), Events: unix.POLLIN}}, 0)
-	return n == 0 && err == nil
-}
+func (f fifo) isEmpty() bool { return nowait.IsEmpty(f.fd) }
 
 // close closes this end; the pipe keeps its name.
 func (f *fifo) close() {
@@ -100,19 +99,10 @@ func (f *fifo) remove() {
 }
 
 func (f fifo) write(p []byte) error {
-	_, err := unix.Write(f.fd, p)
+	_, err := nowait.Write(f.fd, p)
 	return err
 }
 
 // readNow reads what is there: 0 and nil is the end, EAGAIN means that there
 // is a writer who has written nothing.
-func (f fifo) readNow(buf []byte) (int, error) { return readNow(f.fd, buf) }
-
-func readNow(fd int, buf []byte) (int, error) {
-	for {
-		n, err := unix.Read(fd, buf)
-		if !errors.Is(err, unix.EINTR) {
-			return max(n, 0), err
-		}
-	}
-}
+func (f fifo) readNow(buf []byte) (int, error) { return nowait.Read(f.fd, buf) }

@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/conch-mcp/conch/internal/nowait"
 	"github.com/conch-mcp/conch/internal/process"
 )
 
@@ -53,6 +54,7 @@ type Options struct {
 type Server struct {
 	opts     Options
 	dir      string
+	place    nowait.Place // of dir
 	lifeline *process.Lifeline
 	names    atomic.Int64
 
@@ -131,7 +133,7 @@ func newServer(opts Options) *Server {
 		opts.Script = filepath.Join(opts.Dir, nothingFile)
 	}
 	s := &Server{
-		opts: opts, dir: opts.Dir, lifeline: opts.Lifeline,
+		opts: opts, dir: opts.Dir, place: nowait.PlaceOf(opts.Dir), lifeline: opts.Lifeline,
 		pool: newPool(opts.Workers, opts.Parked), extra: make(chan int, opts.Workers), sourcesNothing: sourcesNothing,
 	}
 	for i := range opts.Workers {

@@ -71,7 +71,7 @@ func (w *Worker) Sweep() {
 // or where the call has put something else in its place. After an error the worker
 // is of no use.
 func (w *Worker) KeepTalk(shared bool) error {
-	if !w.Talks() || !shared && w.talk.isInPlace() {
+	if !w.Talks() || !shared && w.talk.isIn(w.server.place) {
 		return nil
 	}
 	path := w.talk.path

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/conch-mcp/conch/internal/nowait"
 	"github.com/conch-mcp/conch/internal/process"
 )
 
@@ -30,10 +31,10 @@ type Worker struct {
 
 	job      *os.File // what the subshell is to do
 	jobSize  int
-	moreSize int      // of the file with what does not fit a job, 0 when there is none
-	fed      bool     // the job has a file for standard input
-	asked    bool     // the job has mcp_before_tool_call asked
-	event    *os.File // what the worker says
+	moreSize int          // of the file with what does not fit a job, 0 when there is none
+	fed      bool         // the job has a file for standard input
+	asked    bool         // the job has mcp_before_tool_call asked
+	event    *nowait.File // what the worker says
 	// Not for the poller, which would wake up whenever a call prints.
 	wake fifo    // a newline here sets the subshell going
 	out  [2]fifo // what calls print, in turns
@@ -93,18 +94,20 @@ func newWorker(s *Server, slot int) (_ *Worker, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w.event = os.NewFile(uintptr(event.fd), event.path)
-	return w, nil
+	w.event, err = nowait.NewFile(os.NewFile(uintptr(event.fd), event.path))
+	return w, err
 }
 
 // removeFiles closes and deletes the worker's files.
 func (w *Worker) removeFiles() {
-	for _, f := range []*os.File{w.job, w.event} {
-		if f != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
+	if w.job != nil {
+		w.job.Close()
 	}
+	if w.event != nil {
+		w.event.Close()
+	}
+	os.Remove(w.base + jobSuffix)
+	os.Remove(w.base + eventSuffix)
 	w.wake.remove()
 	w.removeTalk()
 	w.out[0].remove()
@@ -157,7 +160,7 @@ func (w *Worker) Start(job Job) error {
 		}
 		w.jobSize = len(text)
 	}
-	if _, err := w.job.WriteAt(text, 0); err != nil {
+	if err := w.server.place.WriteAll(int(w.job.Fd()), text, 0); err != nil {
 		return fmt.Errorf("write the call's job: %w", err)
 	}
 	if err := w.letGo(); err != nil {
@@ -239,10 +242,14 @@ func (w *Worker) Wait(ctx context.Context, deadline time.Time) (status int, err 
 
 // ready waits until the worker has a subshell that waits for a call, and puts
 // that on record. A subshell that was killed while it waited is followed by
-// the next. Both shells are looked at, since the death of neither may have been
-// told yet, and a call that is given to a dead one is lost.
+// the next. Where a subshell has been there for a while, both shells are looked at,
+// since the death of neither may have been told yet, and a call that is given to a
+// dead one is lost.
 func (w *Worker) ready(ctx context.Context) error {
-	waits := func() bool { return w.poll() && (w.isHeld() || !w.shell.HasEnded() && !w.group.HasEnded()) }
+	waits := w.poll
+	if waits() {
+		waits = func() bool { return w.poll() && (w.isHeld() || !w.shell.HasEnded() && !w.group.HasEnded()) }
+	}
 	if err := w.listen(ctx, waits); err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/conch-mcp/conch/internal/catalog"
+	"github.com/conch-mcp/conch/internal/nowait"
 	"github.com/conch-mcp/conch/internal/regular"
 )
 
@@ -40,6 +41,7 @@ type file[T comparable] struct {
 
 	mu    sync.Mutex
 	seen  unix.Stat_t
+	place nowait.Place // of path
 	value T
 	known bool // seen and value are those of the latest reading, and can be trusted
 }
@@ -49,7 +51,7 @@ func (f *file[T]) read() (T, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var now unix.Stat_t
-	if f.known && unix.Stat(f.path, &now) == nil && regular.IsSame(&now, &f.seen) {
+	if f.known && f.place.Stat(f.path, &now) == nil && regular.IsSame(&now, &f.seen) {
 		return f.value, nil
 	}
 	f.known = false
@@ -65,7 +67,7 @@ func (f *file[T]) read() (T, error) {
 	if err != nil {
 		return none, &catalog.FileError{What: f.what, Path: f.shown, Reason: err.Error(), NotFound: !isRegular(f.path)}
 	}
-	f.seen, f.value = stat, value
+	f.seen, f.value, f.place = stat, value, nowait.PlaceOf(f.path)
 	f.known = regular.IsSettled(&stat, start)
 	return value, nil
 }

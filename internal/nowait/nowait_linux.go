@@ -1,0 +1,116 @@
+//go:build linux && (amd64 || arm64)
+
+package nowait
+
+import (
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// ours are file systems whose data is on this machine or in its memory.
+var ours = map[int64]bool{
+	unix.EXT4_SUPER_MAGIC: true, unix.XFS_SUPER_MAGIC: true, unix.BTRFS_SUPER_MAGIC: true, unix.F2FS_SUPER_MAGIC: true,
+	unix.TMPFS_MAGIC: true, unix.RAMFS_MAGIC: true, unix.OVERLAYFS_SUPER_MAGIC: true, unix.PROC_SUPER_MAGIC: true,
+}
+
+// PlaceOf returns the place at a path; the zero Place where there is nothing.
+func PlaceOf(path string) Place {
+	var stat unix.Statfs_t
+	return Place{unix.Statfs(path, &stat) == nil && ours[int64(stat.Type)]}
+}
+
+// Yield lets others go first: processes that wait for this processor, and goroutines.
+func Yield() {
+	_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+	runtime.Gosched()
+}
+
+// Long tells the runtime that what follows may compute for long.
+func Long() { _, _, _ = unix.Syscall(unix.SYS_GETPID, 0, 0, 0) }
+
+func read(fd int, p []byte) (int, error)  { return withBuffer(unix.SYS_READ, fd, p) }
+func write(fd int, p []byte) (int, error) { return withBuffer(unix.SYS_WRITE, fd, p) }
+
+func readDirent(fd int, p []byte) (int, error) { return withBuffer(unix.SYS_GETDENTS64, fd, p) }
+
+func withBuffer(call uintptr, fd int, p []byte) (int, error) {
+	n, _, errno := unix.RawSyscall(call, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
+	return result(n, errno)
+}
+
+// poll looks, and does not wait.
+func poll(what unix.PollFd) (int, error) {
+	var none unix.Timespec
+	n, _, errno := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&what)), 1, uintptr(unsafe.Pointer(&none)), 0, 0, 0)
+	return result(n, errno)
+}
+
+func pread(fd int, p []byte, offset int64) (int, error) {
+	return withOffset(unix.SYS_PREAD64, fd, p, offset)
+}
+
+func pwrite(fd int, p []byte, offset int64) (int, error) {
+	return withOffset(unix.SYS_PWRITE64, fd, p, offset)
+}
+
+func withOffset(call uintptr, fd int, p []byte, offset int64) (int, error) {
+	n, _, errno := unix.RawSyscall6(call, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), uintptr(offset), 0, 0)
+	return result(n, errno)
+}
+
+func fstat(fd int, stat *unix.Stat_t) error {
+	_, _, errno := unix.RawSyscall(unix.SYS_FSTAT, uintptr(fd), uintptr(unsafe.Pointer(stat)), 0)
+	_, err := result(0, errno)
+	return err
+}
+
+func fstatat(path string, stat *unix.Stat_t, flags int) error {
+	name, err := unix.BytePtrFromString(path)
+	if err != nil {
+		return err
+	}
+	_, _, errno := unix.RawSyscall6(unix.SYS_NEWFSTATAT, here, uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(stat)), uintptr(flags), 0, 0)
+	_, err = result(0, errno)
+	return err
+}
+
+func rename(from, to string) error {
+	old, err := unix.BytePtrFromString(from)
+	if err != nil {
+		return err
+	}
+	name, err := unix.BytePtrFromString(to)
+	if err != nil {
+		return err
+	}
+	_, _, errno := unix.RawSyscall6(unix.SYS_RENAMEAT, here, uintptr(unsafe.Pointer(old)), here, uintptr(unsafe.Pointer(name)), 0, 0)
+	_, err = result(0, errno)
+	return err
+}
+
+func open(path string, flags int) (int, error) {
+	name, err := unix.BytePtrFromString(path)
+	if err != nil {
+		return -1, err
+	}
+	fd, _, errno := unix.RawSyscall6(unix.SYS_OPENAT, here, uintptr(unsafe.Pointer(name)), uintptr(flags), 0, 0, 0)
+	return result(fd, errno)
+}
+
+func closeNow(fd int) error {
+	_, _, errno := unix.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
+	_, err := result(0, errno)
+	return err
+}
+
+// here is AT_FDCWD, the working directory, as the kernel takes it.
+const here = ^uintptr(99)
+
+func result(n uintptr, errno unix.Errno) (int, error) {
+	if errno != 0 {
+		return -1, errno
+	}
+	return int(n), nil
+}
