@@ -101,7 +101,7 @@ func (j Job) encode() (*encoding, error) {
 	}
 	e.names.WriteString("_conch_more\n")
 	if e.more.Len() > 0 {
-		e.values.WriteByte('1')
+		e.values.WriteByte('m')
 	}
 	// The last variable would keep a separator that nothing follows.
 	e.values.WriteByte(0)

@@ -32,7 +32,7 @@ func decodeJob(t *testing.T, e *encoding) variables {
 		v.set(t, name, values[i])
 	}
 	more := e.more.String()
-	if (v.scalars["_conch_more"] == "1") != (more != "") || more != "" && !strings.HasSuffix(more, "\n") || strings.ContainsRune(more, 0) {
+	if (v.scalars["_conch_more"] == "m") != (more != "") || more != "" && !strings.HasSuffix(more, "\n") || strings.ContainsRune(more, 0) {
 		t.Fatalf("_conch_more is %q with %q", v.scalars["_conch_more"], more)
 	}
 	lines := strings.Split(strings.TrimSuffix(more, "\n"), "\n")

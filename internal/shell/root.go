@@ -65,6 +65,9 @@ type root struct {
 	done    <-chan struct{} // closed when the shell has ended and was waited for
 }
 
+// slowLine is a line of the runtime that a fast worker does without.
+var slowLine = regexp.MustCompile(`(?m)^.*# slow\b.*\n`)
+
 // withFastWorker adds the copies of two functions of the runtime that its
 // comments promise.
 func withFastWorker(text string) string {
@@ -72,7 +75,8 @@ func withFastWorker(text string) string {
 		start, end := "\n_conch_"+name+"() {", "\n}\n"
 		before, rest, _ := strings.Cut(text, start)
 		body, after, _ := strings.Cut(rest, end)
-		fast := strings.ReplaceAll(strings.ReplaceAll(body, "builtin ", ""), "_conch_turn", "_conch_fast_turn")
+		fast := slowLine.ReplaceAllString(body, "")
+		fast = strings.ReplaceAll(strings.ReplaceAll(fast, "builtin ", ""), "_conch_turn", "_conch_fast_turn")
 		text = before + start + body + end + "\n_conch_fast_" + name + "() {" + fast + end + after
 	}
 	return text

@@ -100,7 +100,9 @@ _conch_fork() {
 #
 # shellcheck disable=SC2031,SC2034 # a job names the variables it sets
 _conch_worker() {
-  _conch_base=$_conch_dir/$1 _conch_side=0 _conch_before=''
+  _conch_base=$_conch_dir/$1 _conch_side=0 _conch_group='' _conch_before=''
+  _conch_error=${_conch_apart:+46}
+  _conch_error=${_conch_error:-1}
   _conch_open_ends
   builtin export MCP_CALL_TMPDIR=
   [[ ! -p $_conch_base.talk ]] || _conch_let_talk
@@ -110,8 +112,8 @@ _conch_worker() {
   while ((1)); do
     (
       _conch_turn
-      [[ -z $_conch_restore ]] || builtin eval "$_conch_restore"
-      [[ -z $_conch_before ]] || _conch_ask_before
+      [[ -z $_conch_restore$_conch_before ]] ||
+        builtin eval "$_conch_restore"$'\n'"${_conch_before:+_conch_ask_before}"
       "$_conch_function" "$_conch_arguments"
     )
     _conch_status=$?
@@ -119,11 +121,7 @@ _conch_worker() {
     builtin echo "d $_conch_status" || builtin exit
     # One that was killed while it waited has not had its turn. 244 is one that
     # could not take a call: the next could not either.
-    if ((_conch_status < 128)); then
-      _conch_side=$((1 - _conch_side))
-    elif ((_conch_status == 244)); then
-      builtin exit
-    fi
+    ((_conch_status < 128 ? (_conch_side = 1 - _conch_side, 1) : _conch_status != 244)) || builtin exit
   done
 }
 
@@ -175,39 +173,40 @@ _conch_drop_stale() {
 # shellcheck disable=SC2030,SC2031,SC2034 # a job names the variables it sets
 _conch_turn() {
   builtin set +m
-  # Bash 3.2 does not know; a child knows its parent.
-  [[ -n ${BASHPID-} ]] || BASHPID=$(exec /bin/sh -c 'echo "$PPID"')
+  [[ -n ${BASHPID-} ]] || BASHPID=$(exec /bin/sh -c 'echo "$PPID"') # slow: a child knows its parent
   builtin echo "r $BASHPID $_conch_side"
   # Opened, it would become a file of its own.
   [[ -p $_conch_base.$_conch_side ]] || builtin exit 244
   # With this only the worker holds the far end of its events: their end is
   # its end. For reading too, or the open would wait for a host that is gone.
-  if [[ -z $_conch_apart ]]; then
-    exec 1<>"$_conch_base.$_conch_side" 2>&1
-  else
-    exec 1<>"$_conch_base.$_conch_side" 2>&46 46>&-
-  fi
+  exec 1<>"$_conch_base.$_conch_side" 2>&"$_conch_error" 46>&-
   # End of file: the host is gone, or done with this worker.
   builtin read -r -u 47 _conch_wake || builtin exit 244
   exec 47<&-
   {
     IFS=' ' builtin read -r -a _conch_names
-    [[ -z $_conch_declared ]] || _conch_undeclare
+    [[ -z $_conch_declared ]] || _conch_undeclare # slow
     IFS=$'\037' builtin read -r -d '' "${_conch_names[@]}"
   } <"$_conch_base.job"
-  # A wake-up meant for a subshell that was killed before it came.
-  [[ ${_conch_group-} == "$BASHPID" ]] || builtin exit 244
-  [[ -z $_conch_more ]] || _conch_take_more "$_conch_base.more"
+  [[ $_conch_group${_conch_more-} == "$BASHPID" ]] || _conch_look_at_job
 }
 
-# `builtin` costs a tenth of a call. _conch_fast_worker and _conch_fast_turn
-# are the same functions without it, for scripts that have none called like one
-# of their builtins. The host writes them here. (declare -f would not do: Bash
-# 5.2 prints 1<> as <>.)
+# A wake-up may be meant for a subshell that was killed before it came.
+_conch_look_at_job() {
+  [[ $_conch_group == "$BASHPID" ]] || builtin exit 244
+  _conch_take_more "$_conch_base.more"
+}
+
+# `builtin` costs a tenth of a call, and each look at what few shells have a
+# hundredth. _conch_fast_worker and _conch_fast_turn are the same functions without
+# `builtin` and without the lines marked slow, for scripts that have no function called like one of their builtins and no
+# variables called like arguments, in Bash 4 and later. The host writes them here.
+# (declare -f would not do: Bash 5.2 prints 1<> as <>.)
 
 _conch_choose_worker() {
   builtin local _conch_name
   _conch_kind=_conch_fast_worker
+  [[ -n ${BASHPID-} && -z $_conch_declared ]] || _conch_kind=_conch_worker
   for _conch_name in echo eval exit export read set; do
     if builtin declare -F "$_conch_name" >/dev/null; then
       _conch_kind=_conch_worker

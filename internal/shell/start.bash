@@ -5,6 +5,12 @@
 # use any. A script that calls run_mcp_server, as those written for other
 # frameworks do, enters the loop there (_conch_begin); any other at its end.
 
+# What every call looks at is made one after the other, so that it lies together: of
+# each page that a fork writes to it gets a copy.
+_conch_group='' _conch_more='' _conch_wake='' _conch_names=() _conch_function=''
+_conch_arguments='' _conch_base='' _conch_side='' _conch_error=''
+_conch_status='' _conch_restore='' _conch_before='' _conch_apart='' _conch_declared=''
+
 _conch_dir=$CONCH_CONTROL _conch_root=$CONCH_CONTROL/$CONCH_ROOT
 unset -v CONCH_CONTROL CONCH_ROOT
 
