@@ -36,8 +36,8 @@ func ParseID(raw json.RawMessage) (id ID, ok bool) {
 func parseID(raw json.RawMessage) (id ID, bad bool) {
 	switch c := raw[0]; {
 	case c == '"':
-		var s string
-		if json.Unmarshal(raw, &s) != nil {
+		s, ok := unquote(raw)
+		if !ok {
 			return ID{}, true
 		}
 		return ID{"s" + s, string(raw)}, false

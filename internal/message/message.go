@@ -194,10 +194,7 @@ func (e envelope) message() (Message, *Error) {
 
 // Text is the text of a JSON string, and "" for anything else.
 func Text(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
+	s, _ := unquote(raw)
 	return s
 }
 

@@ -214,3 +214,18 @@ func TestAnIDIsEchoedOnlyWhenItIsJSON(t *testing.T) {
 		}
 	}
 }
+
+// What is taken as it stands is what it would be decoded to.
+func TestStringsAreUnquotedAsTheyAreDecoded(t *testing.T) {
+	for _, raw := range []string{
+		`""`, `"plain"`, `" ~!#[]"`, `"a\"b"`, `"a\\"`, `"\u0041"`, "\"\x7f\"", "\"\x1f\"", "\"\u00e4\"", "\"\xff\"",
+		`"`, `"a`, `a"`, `"a"b"`, `'a'`, `null`, `1`, ` "a"`, `"a" `, ``,
+	} {
+		var want string
+		decodes := json.Unmarshal([]byte(raw), &want) == nil
+		got, ok := unquote([]byte(raw))
+		if got != want || ok != decodes {
+			t.Errorf("%q: %q, %v; decoded %q, %v", raw, got, ok, want, decodes)
+		}
+	}
+}

@@ -95,8 +95,8 @@ func eachMember(text []byte, f func(key string, at int, value json.RawMessage)) 
 	}
 	for i < len(text) && text[i] == '"' {
 		end := skipString(text, i)
-		var key string
-		if json.Unmarshal(text[i:end], &key) != nil {
+		key, ok := unquote(text[i:end])
+		if !ok {
 			return false
 		}
 		if i = skipSpace(text, end); i >= len(text) || text[i] != ':' {
@@ -121,6 +121,30 @@ func eachMember(text []byte, f func(key string, at int, value json.RawMessage)) 
 		i = skipSpace(text, i+1)
 	}
 	return false
+}
+
+// unquote returns what a JSON string says.
+func unquote(raw []byte) (s string, ok bool) {
+	if isPlain(raw) {
+		return string(raw[1 : len(raw)-1]), true
+	}
+	ok = json.Unmarshal(raw, &s) == nil
+	return s, ok
+}
+
+// isPlain reports whether a text is a JSON string that stands for itself: ASCII
+// without escapes, as most names are. To decode it would take much longer.
+func isPlain(raw []byte) bool {
+	last := len(raw) - 1
+	if last < 1 || raw[0] != '"' || raw[last] != '"' {
+		return false
+	}
+	for _, c := range raw[1:last] {
+		if c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 func trimRight(b []byte) []byte {

@@ -62,7 +62,7 @@ func (c Carrier) or(outer Carrier) Carrier {
 // remote is the span on the client's side, which is not valid where the
 // carrier names none.
 func (c Carrier) remote() trace.SpanContext {
-	if !plain(c.Traceparent) {
+	if c.Traceparent == "" || !plain(c.Traceparent) {
 		return trace.SpanContext{}
 	}
 	from := propagation.MapCarrier{"traceparent": c.Traceparent, "tracestate": c.Tracestate}

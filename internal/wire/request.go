@@ -178,7 +178,7 @@ func (c *conn) callTool(r *request, s *engine.Session, params json.RawMessage, t
 	}
 	inQueue := make(chan struct{})
 	queued := sync.OnceFunc(func() { close(inQueue) })
-	go func() {
+	c.crew.do(func() {
 		defer cancel()
 		defer queued()
 		c.awaitReader(ctx)
@@ -194,7 +194,7 @@ func (c *conn) callTool(r *request, s *engine.Session, params json.RawMessage, t
 			},
 		})
 		c.finish(r, result, err)
-	}()
+	})
 	select {
 	case <-inQueue:
 	case <-time.After(unqueued):

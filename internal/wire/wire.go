@@ -91,7 +91,7 @@ func newConn(ctx context.Context, fail context.CancelCauseFunc, server *mcp.Serv
 		opts.InOrder = max(1, opts.InOrder)
 	}
 	c := &conn{
-		ctx: ctx, fail: fail, server: server, out: out, opts: opts, manner: opts.Manner, sdk: sdk,
+		ctx: ctx, fail: fail, server: server, out: outlet{out: out}, crew: newCrew(ctx.Done()), opts: opts, manner: opts.Manner, sdk: sdk,
 		byID: map[string]*request{}, byNumber: map[int64]*request{}, tokens: map[string]string{},
 		queue: queue{ended: opts.InOrder == 0}, ending: make(chan struct{}),
 	}
@@ -133,12 +133,11 @@ type conn struct {
 	ctx    context.Context
 	fail   context.CancelCauseFunc
 	server *mcp.Server
-	out    io.Writer
+	out    outlet
+	crew   *crew // runs the calls
 	opts   Options
 	manner Manner
 	sdk    *BashSDK // the manner, if it is that one; a journal is kept then
-
-	writing sync.Mutex // held while a line is written
 
 	mu         sync.Mutex
 	changed    *sync.Cond          // mu; a request has ended, or all is over

@@ -56,9 +56,7 @@ func (c *conn) refuse(err *message.Error) { c.deliver(nil, c.errorReply(err)) }
 
 // write sends one line. A client that cannot be written to is gone.
 func (c *conn) write(line []byte) {
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	if _, err := c.out.Write(append(line, '\n')); err != nil {
+	if err := c.out.write(line); err != nil {
 		c.fail(fmt.Errorf("%w: %w", errWrite, err))
 	}
 }
