@@ -16,7 +16,7 @@ import (
 // little of its own between as will do.
 type client struct {
 	cmd        *exec.Cmd
-	in         *end
+	in, from   *end
 	out        *bufio.Reader
 	tool, args string
 	id         int
@@ -39,7 +39,8 @@ func startServer(command []string, tool, args string) (*client, error) {
 		return nil, err
 	}
 	defer stdout.Close()
-	c.in, c.out = newEnd(in), bufio.NewReaderSize(newEnd(out), 1<<16)
+	c.in, c.from = newEnd(in), newEnd(out)
+	c.out = bufio.NewReaderSize(c.from, 1<<16)
 	c.cmd.Stdin, c.cmd.Stdout = stdin, stdout
 	if err := c.cmd.Start(); err != nil {
 		return nil, err
@@ -81,6 +82,7 @@ func (e *end) Write(p []byte) (n int, err error) {
 
 func (c *client) stop() {
 	c.in.file.Close()
+	defer c.from.file.Close()
 	_ = c.cmd.Wait()
 }
 

@@ -51,8 +51,8 @@ type Runner struct {
 	lifeline *process.Lifeline
 	dirs     *dirs
 	log      *slog.Logger
-	asked    atomic.Int64 // calls there are
-	running  atomic.Int64 // those under way
+	asked    atomic.Int64 // calls that have not ended
+	running  atomic.Int64 // those that have begun
 	batch    process.Batch
 	stopping atomic.Bool // the server is shutting down
 }
@@ -149,7 +149,7 @@ func (c Call) isTool() bool { return strings.HasPrefix(c.Function, toolPrefix) }
 // processes and its directory are gone. An error means that the function did not
 // run.
 func (r *Runner) Run(ctx context.Context, asked Call) (Outcome, error) {
-	r.batch.Note(int(r.asked.Add(1)))
+	r.batch.Note(int(r.asked.Add(1)) - r.shell.ParkedNow())
 	defer r.asked.Add(-1)
 	lost := false
 	w, err := r.shell.Acquire(ctx)
@@ -238,7 +238,10 @@ func (c running) keepTalk(left bool) bool {
 }
 
 // Close removes what the Runner keeps. No call may be under way.
-func (r *Runner) Close() { r.dirs.close() }
+func (r *Runner) Close() {
+	r.batch.End()
+	r.dirs.close()
+}
 
 // watch sees a started call to its end. It is littered where there may be files that
 // were to be said, and were not.

@@ -376,10 +376,12 @@ func attachedServer(f framework, serve func(*dropInServer, context.Context) erro
 func (d *dropInServer) serveStdio(ctx context.Context) error {
 	in, restore := pollableStdin()
 	defer restore()
+	out, restore := pollable(protocol(), protocolFD, os.O_WRONLY)
+	defer restore()
 	client := newInterruptible(in)
 	end := d.watchEnd(client.interrupt)
 	defer end()
-	err := d.serve(ctx, client, protocol(), false)
+	err := d.serve(ctx, client, out, false)
 	if errors.Is(err, errInterrupted) {
 		return nil
 	}

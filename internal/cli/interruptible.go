@@ -3,15 +3,13 @@ package cli
 import (
 	"errors"
 	"io"
-	"os"
 	"sync"
 	"time"
 )
 
 // interruptible is an input whose reading can be made to end.
 type interruptible struct {
-	in   *os.File
-	from io.Reader // in, as it is read
+	in   stream
 	once sync.Once
 	over chan struct{}
 
@@ -21,8 +19,8 @@ type interruptible struct {
 // newInterruptible reads from in. Where in cannot be waited for by the poller,
 // a goroutine reads it, which ends with the process at the latest: nothing can
 // end a read that waits in the kernel.
-func newInterruptible(in *os.File) *interruptible {
-	i := &interruptible{in: in, from: unwaited(in), over: make(chan struct{})}
+func newInterruptible(in stream) *interruptible {
+	i := &interruptible{in: in, over: make(chan struct{})}
 	if isPolled(in) {
 		return i
 	}
@@ -44,7 +42,7 @@ func (i *interruptible) Read(p []byte) (n int, err error) {
 	if i.pumped != nil {
 		n, err = i.pumped.Read(p)
 	} else {
-		n, err = i.from.Read(p)
+		n, err = i.in.Read(p)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		select {

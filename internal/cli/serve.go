@@ -105,7 +105,8 @@ func serveUsage(cmd *cobra.Command, http *pflag.FlagSet) error {
 }
 
 // garbage is how much of it there may be, in percent of what is in use, before it
-// is collected: the protocol engine makes much, and little of it lives.
+// is collected: calls make much, and little of it lives. With more, the resident memory
+// that docs/performance.md has would be more than its budget.
 const garbage = 320
 
 // thrifty is how much memory a server on the network takes before it collects
@@ -148,6 +149,11 @@ func serveNetwork(script string, args []string, flags serverFlags, connection co
 func serve(ctx context.Context, script string, args []string, flags serverFlags, connection connectionFlags) error {
 	debug.SetGCPercent(garbage)
 	limitProcessors()
+	// Undone last: whoever does not end in time may still wait for them.
+	in, undo := pollableStdin()
+	defer undo()
+	out, undo := pollableStdout()
+	defer undo()
 	s, err := startServer(ctx, script, args, flags)
 	if err != nil {
 		return err
@@ -158,10 +164,6 @@ func serve(ctx context.Context, script string, args []string, flags serverFlags,
 	log.Info("serving", "script", script, "version", buildVersion(), "bash", s.script.Bash)
 	changes := startChanges(s)
 	defer changes.close()
-	in, restore := pollableStdin()
-	defer restore()
-	out, restore := pollableStdout()
-	defer restore()
 	// The calls are told why they end before they do.
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -169,7 +171,7 @@ func serve(ctx context.Context, script string, args []string, flags serverFlags,
 		s.runner.Stopping()
 		stop()
 	})()
-	err = wire.Serve(serving, s.host.Server(), unwaited(in), unwaited(out), wire.Options{
+	err = wire.Serve(serving, s.host.Server(), in, out, wire.Options{
 		MaxLine: int(connection.maxLine), Drain: time.Duration(connection.drain),
 		Supported: s.host.Supported, CallTool: s.host.CallTool, Hub: changes.hub, Meet: s.host.Meet, Log: log,
 	})

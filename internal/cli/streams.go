@@ -11,53 +11,59 @@ import (
 	"github.com/conch-mcp/conch/internal/nowait"
 )
 
+// stream is what a client's messages come from, or go to.
+type stream interface {
+	io.Reader
+	io.Writer
+	SetReadDeadline(time.Time) error
+}
+
 // pollable returns what a descriptor leads to in a form whose reads and writes wait
 // in the runtime's poller. One that waits in the kernel holds on to one of the
 // processors that Go was given until somebody notices, which delays a call by a
-// tenth of its time. Where there is no such form, it is the file itself. restore
-// undoes what that took.
-func pollable(f *os.File, fd, flag int) (polled *os.File, restore func()) {
+// tenth of its time. Where there is no such form, it is the file itself. undo frees
+// what that took.
+func pollable(f *os.File, fd, flag int) (s stream, undo func()) {
 	var stat unix.Stat_t
 	if unix.Fstat(fd, &stat) != nil {
 		return f, func() {}
 	}
 	switch stat.Mode & unix.S_IFMT {
 	case unix.S_IFIFO:
-		// Opened anew, since the flag would be that of everybody who shares
-		// the descriptor.
-		if f, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", fd), flag|unix.O_NONBLOCK, 0); err == nil {
-			return f, func() { f.Close() }
+		if polled, err := openAgain(f, fd, flag); err == nil {
+			return polled, func() { polled.Close() }
 		}
 	case unix.S_IFSOCK:
-		// A socket cannot be. Who makes one for a server's input or output keeps
-		// the other end.
-		if unix.SetNonblock(fd, true) == nil {
-			return os.NewFile(uintptr(fd), f.Name()), func() { _ = unix.SetNonblock(fd, false) }
+		if polled, undo, err := nowait.NewSocket(fd, f.Name()); err == nil {
+			return polled, undo
 		}
 	}
 	return f, func() {}
 }
 
-func pollableStdin() (in *os.File, restore func()) { return pollable(os.Stdin, 0, os.O_RDONLY) }
-
-func pollableStdout() (out *os.File, restore func()) { return pollable(os.Stdout, 1, os.O_WRONLY) }
-
-// unwaited returns a stream of the poller's as one that does not trouble the
-// runtime, and any other as it is.
-func unwaited(f *os.File) io.ReadWriter {
-	if isPolled(f) {
-		if quick, err := nowait.NewFile(f); err == nil {
-			return quick
-		}
+// openAgain opens a FIFO anew: that it does not wait would hold for everybody who
+// shares the descriptor.
+func openAgain(f *os.File, fd, flag int) (*nowait.File, error) {
+	again, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd), flag|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
 	}
-	return f
+	return nowait.NewFile(os.NewFile(uintptr(again), f.Name()))
 }
 
-// isPolled reports whether the poller waits for a file. One whose descriptor was
+func pollableStdin() (in stream, undo func()) { return pollable(os.Stdin, 0, os.O_RDONLY) }
+
+func pollableStdout() (out stream, undo func()) { return pollable(os.Stdout, 1, os.O_WRONLY) }
+
+// isPolled reports whether the poller waits for a stream. A file whose descriptor was
 // asked for has it still, but waits in the kernel.
-func isPolled(f *os.File) bool {
+func isPolled(s stream) bool {
+	f, isFile := s.(*os.File)
+	if !isFile {
+		return true
+	}
 	conn, err := f.SyscallConn()
-	if err != nil || f.SetDeadline(time.Time{}) != nil {
+	if err != nil || f.SetReadDeadline(time.Time{}) != nil {
 		return false
 	}
 	var flags int

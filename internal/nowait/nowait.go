@@ -9,15 +9,19 @@
 // In return nobody interrupts a goroutine that computes for long after it was woken
 // by what is read here: [Long] is to be called before.
 //
+// All of that rests on how Go 1.26's runtime works (sysmon, entersyscall).
+//
 // The package knows nothing of who uses it.
 package nowait
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,8 +29,9 @@ import (
 // A File is an open file of the runtime's poller, which is where its reads and
 // writes wait, if they have to. It is for one reader and one writer at a time.
 type File struct {
-	*os.File
-	conn syscall.RawConn
+	file        *os.File
+	conn        syscall.RawConn
+	read, write func(fd int, p []byte) (int, error)
 }
 
 // NewFile returns f, which must be one that the poller takes: a FIFO, a pipe or a
@@ -36,8 +41,17 @@ func NewFile(f *os.File) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("use %s without waiting: %w", f.Name(), err)
 	}
-	return &File{f, conn}, nil
+	return &File{f, conn, Read, Write}, nil
 }
+
+// Name is the file's name.
+func (f *File) Name() string { return f.file.Name() }
+
+// Close closes the file.
+func (f *File) Close() error { return f.file.Close() }
+
+// SetReadDeadline is [os.File.SetReadDeadline].
+func (f *File) SetReadDeadline(t time.Time) error { return f.file.SetReadDeadline(t) }
 
 // Read implements [io.Reader].
 func (f *File) Read(p []byte) (n int, err error) {
@@ -45,12 +59,10 @@ func (f *File) Read(p []byte) (n int, err error) {
 		return 0, nil
 	}
 	waited := f.conn.Read(func(fd uintptr) bool {
-		n, err = Read(int(fd), p)
+		n, err = f.read(int(fd), p)
 		return !errors.Is(err, unix.EAGAIN)
 	})
-	switch {
-	case waited != nil:
-		return 0, waited
+	switch err = cmp.Or(waited, err); {
 	case err != nil:
 		return 0, &os.PathError{Op: "read", Path: f.Name(), Err: err}
 	case n == 0:
@@ -62,12 +74,21 @@ func (f *File) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
+// ReadNow reads what is there: 0 and nil is the end, EAGAIN means that there is
+// nothing now.
+func (f *File) ReadNow(p []byte) (n int, err error) {
+	if closed := f.conn.Control(func(fd uintptr) { n, err = f.read(int(fd), p) }); closed != nil {
+		return 0, closed
+	}
+	return n, err
+}
+
 // Write implements [io.Writer].
 func (f *File) Write(p []byte) (n int, err error) {
 	waited := f.conn.Write(func(fd uintptr) bool {
 		var wrote int
 		for n < len(p) && err == nil {
-			wrote, err = Write(int(fd), p[n:])
+			wrote, err = f.write(int(fd), p[n:])
 			n += wrote
 		}
 		if errors.Is(err, unix.EAGAIN) {
@@ -76,17 +97,14 @@ func (f *File) Write(p []byte) (n int, err error) {
 		}
 		return true
 	})
-	if waited != nil {
-		return n, waited
-	}
-	if err != nil {
+	if err = cmp.Or(waited, err); err != nil {
 		return n, &os.PathError{Op: "write", Path: f.Name(), Err: err}
 	}
 	return n, nil
 }
 
 // Read reads from a descriptor with O_NONBLOCK: 0 and nil is its end, EAGAIN means
-// that there is nothing now.
+// that there is nothing now. From any other a processor of Go's would wait with it.
 func Read(fd int, p []byte) (n int, err error) {
 	for {
 		if n, err = read(fd, p); !errors.Is(err, unix.EINTR) {

@@ -3,13 +3,16 @@
 package nowait
 
 import (
+	"fmt"
+	"os"
 	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// ours are file systems whose data is on this machine or in its memory.
+// ours are file systems whose data is on this machine or in its memory, as a rule: the
+// disk below may be reached over a network, too, which nobody can tell here.
 var ours = map[int64]bool{
 	unix.EXT4_SUPER_MAGIC: true, unix.XFS_SUPER_MAGIC: true, unix.BTRFS_SUPER_MAGIC: true, unix.F2FS_SUPER_MAGIC: true,
 	unix.TMPFS_MAGIC: true, unix.RAMFS_MAGIC: true, unix.OVERLAYFS_SUPER_MAGIC: true, unix.PROC_SUPER_MAGIC: true,
@@ -19,6 +22,46 @@ var ours = map[int64]bool{
 func PlaceOf(path string) Place {
 	var stat unix.Statfs_t
 	return Place{unix.Statfs(path, &stat) == nil && ours[int64(stat.Type)]}
+}
+
+// NewSocket returns the socket that a descriptor is. Others may share it, and be in
+// need of its waiting for them, or make it wait for everybody at any time: it is asked
+// not to wait with each call. undo frees what that took.
+func NewSocket(fd int, name string) (socket *File, undo func(), err error) {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	if err == nil {
+		// The poller takes nothing else.
+		err = unix.SetNonblock(fd, true)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("use %s without waiting: %w", name, err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETFL, flags)
+	socket, err = NewFile(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	socket.read, socket.write = receive, send
+	return socket, func() { runtime.KeepAlive(f) }, nil
+}
+
+func receive(fd int, p []byte) (int, error) {
+	return message(unix.SYS_RECVFROM, fd, p, unix.MSG_DONTWAIT)
+}
+
+func send(fd int, p []byte) (int, error) {
+	return message(unix.SYS_SENDTO, fd, p, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+}
+
+func message(call uintptr, fd int, p []byte, flags uintptr) (int, error) {
+	for {
+		n, _, errno := unix.RawSyscall6(call, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), flags, 0, 0)
+		if errno != unix.EINTR {
+			n, err := result(n, errno)
+			return max(n, 0), err
+		}
+	}
 }
 
 // Yield lets others go first: processes that wait for this processor, and goroutines.
@@ -71,7 +114,7 @@ func fstatat(path string, stat *unix.Stat_t, flags int) error {
 	if err != nil {
 		return err
 	}
-	_, _, errno := unix.RawSyscall6(unix.SYS_NEWFSTATAT, here, uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(stat)), uintptr(flags), 0, 0)
+	_, _, errno := unix.RawSyscall6(unix.SYS_NEWFSTATAT, atFDCWD, uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(stat)), uintptr(flags), 0, 0)
 	_, err = result(0, errno)
 	return err
 }
@@ -85,7 +128,7 @@ func rename(from, to string) error {
 	if err != nil {
 		return err
 	}
-	_, _, errno := unix.RawSyscall6(unix.SYS_RENAMEAT, here, uintptr(unsafe.Pointer(old)), here, uintptr(unsafe.Pointer(name)), 0, 0)
+	_, _, errno := unix.RawSyscall6(unix.SYS_RENAMEAT, atFDCWD, uintptr(unsafe.Pointer(old)), atFDCWD, uintptr(unsafe.Pointer(name)), 0, 0)
 	_, err = result(0, errno)
 	return err
 }
@@ -95,7 +138,7 @@ func open(path string, flags int) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	fd, _, errno := unix.RawSyscall6(unix.SYS_OPENAT, here, uintptr(unsafe.Pointer(name)), uintptr(flags), 0, 0, 0)
+	fd, _, errno := unix.RawSyscall6(unix.SYS_OPENAT, atFDCWD, uintptr(unsafe.Pointer(name)), uintptr(flags), 0, 0, 0)
 	return result(fd, errno)
 }
 
@@ -105,8 +148,8 @@ func closeNow(fd int) error {
 	return err
 }
 
-// here is AT_FDCWD, the working directory, as the kernel takes it.
-const here = ^uintptr(99)
+// atFDCWD is AT_FDCWD, the working directory, as the kernel takes it.
+const atFDCWD = ^uintptr(-unix.AT_FDCWD - 1)
 
 func result(n uintptr, errno unix.Errno) (int, error) {
 	if errno != 0 {

@@ -3,6 +3,8 @@
 package nowait
 
 import (
+	"fmt"
+	"os"
 	"runtime"
 
 	"golang.org/x/sys/unix"
@@ -15,6 +17,20 @@ func PlaceOf(string) Place { return Place{} }
 // Long does nothing: the runtime has been told.
 func Long() {}
 
+// NewSocket returns the socket that a descriptor is, which does not wait for anybody
+// until undo.
+func NewSocket(fd int, name string) (socket *File, undo func(), err error) {
+	if err := unix.SetNonblock(fd, true); err != nil {
+		return nil, nil, fmt.Errorf("use %s without waiting: %w", name, err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	socket, err = NewFile(f)
+	return socket, func() {
+		_ = unix.SetNonblock(fd, false)
+		runtime.KeepAlive(f)
+	}, err
+}
+
 // Yield lets other goroutines go first.
 func Yield() { runtime.Gosched() }
 
@@ -23,7 +39,7 @@ func write(fd int, p []byte) (int, error) { return unix.Write(fd, p) }
 
 func poll(what unix.PollFd) (int, error) { return unix.Poll([]unix.PollFd{what}, 0) }
 
-// What follows is for a Place that there is none of here.
+// What follows is for what the kernel makes up: there is no other Place here.
 
 func readDirent(fd int, p []byte) (int, error)           { return unix.ReadDirent(fd, p) }
 func pread(fd int, p []byte, offset int64) (int, error)  { return unix.Pread(fd, p, offset) }

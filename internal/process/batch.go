@@ -33,6 +33,17 @@ func (b *Batch) Note(others int) {
 		b.on = scheduleAs(batch)
 		b.never = !b.on
 	case b.on && b.streak == 0:
-		b.on = !scheduleAs(usual)
+		b.on = false
+		scheduleAs(usual)
 	}
+}
+
+// End makes the threads what they were.
+func (b *Batch) End() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.on {
+		scheduleAs(usual)
+	}
+	b.on, b.never = false, true
 }

@@ -5,4 +5,4 @@ package process
 const usual, batch = 0, 1
 
 // scheduleAs does nothing: there is no such policy.
-func scheduleAs(int) bool { return false }
+func scheduleAs(uint32) bool { return false }

@@ -189,8 +189,8 @@ func (l *Lifeline) restart() bool {
 // group that leads a session; all of that session ends with it.
 func (l *Lifeline) Record(slot int, g Group) error {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.record[slot] = g
-	l.mu.Unlock()
 	line := fmt.Appendf(nil, "%*d\n", slotWidth-1, int(g))
 	if err := l.place.WriteAll(int(l.groups.Fd()), line, int64(slot)*slotWidth); err != nil {
 		return fmt.Errorf("record a process group: %w", err)
@@ -248,8 +248,10 @@ func (l *Lifeline) Close() {
 		<-l.done
 	}
 	l.reaper.close()
+	l.mu.Lock()
 	l.groups.Close()
 	l.trees.Close()
+	l.mu.Unlock()
 	// In case there was no sentinel to do it.
 	_ = RemoveTree(l.dir)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"sync"
 
@@ -58,12 +59,14 @@ func newReaper() (*reaper, error) {
 func (r *reaper) start(cmd *exec.Cmd) (*Child, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	// It has the policy of the thread that starts it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if r.policy == usual && setPolicy(0, batch, usual) {
+		defer setPolicy(0, usual, batch)
+	}
 	if err := cmd.Start(); err != nil {
 		return nil, err
-	}
-	// It has the policy of the thread that has started it.
-	if r.policy != batch {
-		setPolicy(cmd.Process.Pid, batch, r.policy)
 	}
 	c := &Child{ended: make(chan struct{})}
 	r.own[cmd.Process.Pid] = c
@@ -97,7 +100,9 @@ func (r *reaper) hasOrphans() bool {
 	if r.children == nil {
 		return true
 	}
+	r.mu.Lock()
 	n, err := nowait.Kernel().Pread(int(r.children.Fd()), buf[:], 0)
+	r.mu.Unlock()
 	if err != nil || n == len(buf) {
 		return true
 	}
@@ -131,7 +136,10 @@ func (r *reaper) strangers(list []byte) []int {
 
 func (r *reaper) close() {
 	if r.children != nil {
+		// Nobody is to read by its number what has that next.
+		r.mu.Lock()
 		r.children.Close()
+		r.mu.Unlock()
 	}
 	signal.Stop(r.signals)
 	close(r.signals)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"github.com/conch-mcp/conch/internal/nowait"
 )
 
 const (
@@ -59,8 +61,15 @@ func (e *evaluation) reportUnjudged(found *findings) {
 	}})
 }
 
+// many steps take longer than most arguments do, and others have to be let run
+// meanwhile.
+const many = 2000
+
 // spend accounts for work and tells whether to go on.
 func (e *evaluation) spend(steps int) bool {
+	if e.steps < many && e.steps+steps >= many {
+		nowait.Long()
+	}
 	e.steps += steps
 	if e.steps > e.schema.limits.steps {
 		e.halt("judging it against the schema takes too much work")

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/conch-mcp/conch/internal/nowait"
+	"golang.org/x/sys/unix"
+
 	"github.com/conch-mcp/conch/internal/process"
 )
 
@@ -90,27 +91,19 @@ func (w *Worker) poll() bool {
 
 // readEvents reads all that the worker has said so far, its end included.
 func (w *Worker) readEvents() {
-	raw, err := w.event.SyscallConn()
-	if err != nil {
-		w.ended = true
-		return
-	}
-	err = raw.Control(func(fd uintptr) {
-		var buf [64]byte
-		for {
-			n, err := nowait.Read(int(fd), buf[:])
-			if n == 0 {
-				w.ended = err == nil
-				return
-			}
-			w.read = append(w.read, buf[:n]...)
-			if len(w.read) > maxEvents {
-				w.ended = true
-				return
-			}
+	var buf [64]byte
+	for {
+		n, err := w.event.ReadNow(buf[:])
+		if n == 0 {
+			w.ended = w.ended || !errors.Is(err, unix.EAGAIN)
+			return
 		}
-	})
-	w.ended = w.ended || err != nil
+		w.read = append(w.read, buf[:n]...)
+		if len(w.read) > maxEvents {
+			w.ended = true
+			return
+		}
+	}
 }
 
 // note keeps what an event between calls says.

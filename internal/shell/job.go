@@ -101,6 +101,7 @@ func (j Job) encode() (*encoding, error) {
 	}
 	e.names.WriteString("_conch_more\n")
 	if e.more.Len() > 0 {
+		// No digit: the runtime has it behind the number of the group.
 		e.values.WriteByte('m')
 	}
 	// The last variable would keep a separator that nothing follows.

@@ -305,6 +305,9 @@ func (s *Server) Park() bool {
 	return true
 }
 
+// ParkedNow is how many calls are parked.
+func (s *Server) ParkedNow() int { return int(s.parked.Load()) }
+
 // Unpark takes the room back, when there is some.
 func (s *Server) Unpark(ctx context.Context) error {
 	if err := s.pool.turns.Acquire(ctx, 1); err != nil {

@@ -1,42 +1,63 @@
 package wire
 
-import "sync/atomic"
+import "sync"
 
-// A crew runs what calls do in goroutines that are used again: the stack that one
-// call has made grow, step by step, is there for the next.
+// A crew runs what calls do in goroutines that are used again, the latest first: the
+// stack that one call has made grow, step by step, is there for the next.
 type crew struct {
-	tasks  chan func()
-	resign <-chan struct{} // those who have nothing to do go when it is closed
-	idle   atomic.Int64
+	mu   sync.Mutex
+	idle []chan func() // those who have nothing to do
+	over bool
 }
 
 // mostIdle is how many may have nothing to do.
 const mostIdle = 16
 
-func newCrew(resign <-chan struct{}) *crew { return &crew{tasks: make(chan func()), resign: resign} }
-
 // do runs a task beside what the caller does next.
 func (c *crew) do(task func()) {
-	select {
-	case c.tasks <- task:
-	default:
+	c.mu.Lock()
+	last := len(c.idle) - 1
+	if last < 0 {
+		c.mu.Unlock()
 		go c.work(task)
+		return
 	}
+	next := c.idle[last]
+	c.idle = c.idle[:last]
+	c.mu.Unlock()
+	next <- task
 }
 
 // work runs a task, and then others for as long as it is wanted.
 func (c *crew) work(task func()) {
-	for {
+	next := make(chan func(), 1)
+	for task != nil {
 		task()
-		if c.idle.Add(1) > mostIdle {
-			c.idle.Add(-1)
+		if !c.rest(next) {
 			return
 		}
-		select {
-		case task = <-c.tasks:
-			c.idle.Add(-1)
-		case <-c.resign:
-			return
-		}
+		task = <-next
 	}
+}
+
+// rest notes who has nothing to do; false where there are enough.
+func (c *crew) rest(next chan func()) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over || len(c.idle) == mostIdle {
+		return false
+	}
+	c.idle = append(c.idle, next)
+	return true
+}
+
+// dismiss lets go all who have nothing to do; who is at work goes after that.
+func (c *crew) dismiss() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
+	for _, next := range c.idle {
+		close(next)
+	}
+	c.idle = nil
 }

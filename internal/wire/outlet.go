@@ -12,7 +12,8 @@ import (
 // a good part of their time.
 type outlet struct {
 	out     io.Writer
-	writing sync.Mutex // held while something is written
+	crowded func() bool // more is being done than the machine can at once
+	writing sync.Mutex  // held while something is written
 
 	mu   sync.Mutex
 	next *load // what is to be written next; nil when there is nothing
@@ -25,7 +26,8 @@ type load struct {
 	err     error
 }
 
-// alone is the length of a line that goes out by itself, and is not copied.
+// alone is the length up to which lines are put together: a longer one goes out by
+// itself, and is not copied.
 const alone = 8 << 10
 
 // write writes a line, and returns once it is written.
@@ -41,8 +43,10 @@ func (o *outlet) write(line []byte) error {
 		<-l.written
 		return l.err
 	}
-	// Whoever else is to run now may soon have something to say, too.
-	nowait.Yield()
+	if o.crowded() {
+		// Whoever is to run now may soon have something to say, too.
+		nowait.Yield()
+	}
 	o.writing.Lock()
 	defer o.writing.Unlock()
 	o.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -199,6 +200,13 @@ func (c *conn) callTool(r *request, s *engine.Session, params json.RawMessage, t
 	case <-inQueue:
 	case <-time.After(unqueued):
 	}
+}
+
+// isCrowded reports whether more is in flight than there are processors.
+func (c *conn) isCrowded() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.byNumber) > runtime.NumCPU()
 }
 
 // awaitReader waits while the client has much to read: results that nobody

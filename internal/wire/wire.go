@@ -91,11 +91,12 @@ func newConn(ctx context.Context, fail context.CancelCauseFunc, server *mcp.Serv
 		opts.InOrder = max(1, opts.InOrder)
 	}
 	c := &conn{
-		ctx: ctx, fail: fail, server: server, out: outlet{out: out}, crew: newCrew(ctx.Done()), opts: opts, manner: opts.Manner, sdk: sdk,
+		ctx: ctx, fail: fail, server: server, out: outlet{out: out}, opts: opts, manner: opts.Manner, sdk: sdk,
 		byID: map[string]*request{}, byNumber: map[int64]*request{}, tokens: map[string]string{},
 		queue: queue{ended: opts.InOrder == 0}, ending: make(chan struct{}),
 	}
 	c.changed = sync.NewCond(&c.mu)
+	c.out.crowded = c.isCrowded
 	return c
 }
 
@@ -120,6 +121,7 @@ func (c *conn) serve(in io.Reader) error {
 		// write to a client that does not read, which nothing can end.
 	}
 	c.stop()
+	c.crew.dismiss()
 	if cause := context.Cause(c.ctx); errors.Is(cause, errWrite) {
 		return cause
 	}
@@ -134,7 +136,7 @@ type conn struct {
 	fail   context.CancelCauseFunc
 	server *mcp.Server
 	out    outlet
-	crew   *crew // runs the calls
+	crew   crew // runs the calls
 	opts   Options
 	manner Manner
 	sdk    *BashSDK // the manner, if it is that one; a journal is kept then
