@@ -60,13 +60,7 @@ func TestThreadsAreABatchJobWhileThereIsMuchToDoForOthers(t *testing.T) {
 
 // Somebody may have given this process another policy, which it keeps.
 func TestAPolicyThatSomebodyHasChosenStays(t *testing.T) {
-	cmd := exec.Command("sleep", "1000")
-	must(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	pid := cmd.Process.Pid
+	pid := sleeper(t)
 	attr, err := unix.SchedGetAttr(pid, 0)
 	must(t, err)
 	attr.Policy, attr.Nice = unix.SCHED_BATCH, 7

@@ -6,14 +6,20 @@ import (
 	"testing"
 )
 
-func TestAProcessIsKeptOnOneProcessorUntilItHasAllBack(t *testing.T) {
+// sleeper starts a process that does nothing until the test has ended.
+func sleeper(t *testing.T) (pid int) {
+	t.Helper()
 	cmd := exec.Command("sleep", "1000")
 	must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	pid := cmd.Process.Pid
+	return cmd.Process.Pid
+}
+
+func TestAProcessIsKeptOnOneProcessorUntilItHasAllBack(t *testing.T) {
+	pid := sleeper(t)
 	all := ProcessorsOf(pid)
 	if len(all.each) < 2 {
 		t.Skip("there is one processor only")
@@ -33,13 +39,7 @@ func TestAProcessIsKeptOnOneProcessorUntilItHasAllBack(t *testing.T) {
 }
 
 func TestAProcessGetsWhatThereIsWhereItsOwnAreGone(t *testing.T) {
-	cmd := exec.Command("sleep", "1000")
-	must(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	pid := cmd.Process.Pid
+	pid := sleeper(t)
 	all, gone := ProcessorsOf(pid), Processors{}
 	gone.set.Set(maxProcessors - 1)
 	must(t, gone.Restore(pid))
