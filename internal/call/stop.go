@@ -28,7 +28,7 @@ func (c running) stop() (status int, err error) {
 	defer c.worker.TellCancelled(c.token())()
 	c.cancelHook()
 	grace := time.Now().Add(process.Grace)
-	_ = c.worker.Group().Terminate()
+	defer c.worker.Group().Terminate()()
 	gone := false
 	if status, err = waitUntil(c.worker, grace); err == nil {
 		ctx, cancel := context.WithDeadline(context.Background(), grace)

@@ -189,16 +189,12 @@ const leaving = 2 * time.Second
 // end ends the command, and whatever of its session is left.
 func (s *commandServer) end() {
 	s.in.Close()
-	for _, more := range []func() error{
-		s.group.Terminate,
-		func() error { process.KillSession(int(s.group)); return nil },
-	} {
-		select {
-		case <-s.child.Ended():
-		case <-time.After(leaving):
-		}
-		_ = more()
+	if !s.endsWithin(leaving) {
+		release := s.group.Terminate()
+		s.endsWithin(leaving)
+		release()
 	}
+	process.KillSession(int(s.group))
 	<-s.child.Ended()
 	s.close()
 	if s.Session != nil {
@@ -206,15 +202,22 @@ func (s *commandServer) end() {
 	}
 }
 
+func (s *commandServer) endsWithin(d time.Duration) bool {
+	select {
+	case <-s.child.Ended():
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
+
 // ended is how the command has ended, as it is put behind a sentence; "" where it
 // has not.
 func (s *commandServer) ended() string {
-	select {
-	case <-s.child.Ended():
-		return " (" + s.child.String() + ")"
-	case <-time.After(leaving):
+	if !s.endsWithin(leaving) {
 		return ""
 	}
+	return " (" + s.child.String() + ")"
 }
 
 // explain words why there is no answer.

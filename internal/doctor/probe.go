@@ -243,7 +243,7 @@ func (s *session) end(patience time.Duration) (lingered bool) {
 	case <-s.child.Ended():
 	case <-time.After(patience):
 		lingered = true
-		_ = s.group.Terminate()
+		defer s.group.Terminate()()
 		select {
 		case <-s.child.Ended():
 		case <-time.After(patience):

@@ -8,6 +8,8 @@ package process
 import (
 	"context"
 	"errors"
+	"iter"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -86,9 +88,58 @@ func (g Group) Wait(ctx context.Context) bool {
 	return true
 }
 
-// Terminate asks the group to end.
-func (g Group) Terminate() error {
-	err := g.Signal(unix.SIGTERM)
-	// A stopped process sees SIGTERM only once it goes on.
-	return errors.Join(err, g.Signal(unix.SIGCONT))
+// stoppedEvery is how often it is looked whether members are stopped.
+const stoppedEvery = 20 * time.Millisecond
+
+// Terminate asks the group to end. A stopped process sees SIGTERM only once it
+// goes on, so all of them are made to: at once, and whoever is found stopped
+// until release is called, which must be.
+//
+// Once is not enough. What was being forked while SIGSTOP, SIGTERM and SIGCONT
+// came has the first two to its birth and not the third: Linux hands on to it
+// only what its parent does not ignore, which SIGCONT is by default.
+func (g Group) Terminate() (release func()) {
+	_ = g.Signal(unix.SIGTERM)
+	_ = g.Signal(unix.SIGCONT)
+	done, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		g.keepGoing(done)
+	}()
+	return func() {
+		close(done)
+		<-over
+	}
+}
+
+// keepGoing has members of the group that are stopped go on, until done is
+// closed.
+func (g Group) keepGoing(done <-chan struct{}) {
+	look := time.NewTicker(stoppedEvery)
+	defer look.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-look.C:
+		}
+		for pid := range membersOf(processes(), []Group{g}) {
+			if isStopped(pid) {
+				_ = unix.Kill(pid, unix.SIGCONT)
+			}
+		}
+	}
+}
+
+// membersOf goes through those of the processes that are of the groups, ended
+// ones among them.
+func membersOf(processes []int, groups []Group) iter.Seq[int] {
+	return func(yield func(pid int) bool) {
+		for _, pid := range processes {
+			g, err := unix.Getpgid(pid)
+			if err == nil && g > 1 && slices.Contains(groups, Group(g)) && !yield(pid) {
+				return
+			}
+		}
+	}
 }

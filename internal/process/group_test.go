@@ -52,18 +52,20 @@ func within(t *testing.T, patience time.Duration) context.Context {
 }
 
 func TestAGroupEndsByTheSignalsItIsSent(t *testing.T) {
+	killed := func(g Group) func() { g.Kill(); return func() {} }
 	tests := []struct {
 		name, script string
-		end          func(g Group) error
+		end          func(g Group) (release func())
 		ends         bool
 	}{
-		{"killed", `trap "" TERM; echo; sleep 1000`, func(g Group) error { g.Kill(); return nil }, true},
-		{"all its processes are killed", `sleep 1000 & sleep 1000 & (sleep 1000 & sleep 1000) & echo; wait`, func(g Group) error { g.Kill(); return nil }, true},
+		{"killed", `trap "" TERM; echo; sleep 1000`, killed, true},
+		{"all its processes are killed", `sleep 1000 & sleep 1000 & (sleep 1000 & sleep 1000) & echo; wait`, killed, true},
 		{"terminated", `echo; sleep 1000`, Group.Terminate, true},
 		{"terminated while it is stopped", `echo; kill -STOP $$; sleep 1000`, Group.Terminate, true},
+		{"terminated, whereupon it stops", `trap 'kill -STOP $$; exit' TERM; echo; while :; do sleep 0.01; done`, Group.Terminate, true},
 		{"terminated, but it ignores that", `trap "" TERM; echo; sleep 1000`, Group.Terminate, false},
 		{"terminated, with one process that ignores it", `(trap "" TERM; echo; exec sleep 1000) & wait`, Group.Terminate, false},
-		{"left alone", `echo; sleep 1000`, func(Group) error { return nil }, false},
+		{"left alone", `echo; sleep 1000`, func(Group) func() { return func() {} }, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -71,9 +73,7 @@ func TestAGroupEndsByTheSignalsItIsSent(t *testing.T) {
 			if !g.Alive() {
 				t.Error("it is not alive at first")
 			}
-			if err := tt.end(g); err != nil {
-				t.Error(err)
-			}
+			defer tt.end(g)()
 			limit := patience
 			if !tt.ends {
 				limit = 200 * time.Millisecond
@@ -113,9 +113,7 @@ func TestNothingIsSentToWhatIsNoGroup(t *testing.T) {
 		if err := g.Signal(unix.SIGKILL); err != nil {
 			t.Errorf("Signal to %d: %v", g, err)
 		}
-		if err := g.Terminate(); err != nil {
-			t.Errorf("Terminate of %d: %v", g, err)
-		}
+		g.Terminate()()
 		if !g.Wait(t.Context()) {
 			t.Errorf("Wait for %d", g)
 		}
@@ -128,9 +126,7 @@ func TestAGroupThatIsGoneIsNoError(t *testing.T) {
 	if !g.Wait(within(t, patience)) {
 		t.Fatal("it is still there")
 	}
-	if err := g.Terminate(); err != nil {
-		t.Error(err)
-	}
+	g.Terminate()()
 	if err := g.Signal(unix.SIGKILL); err != nil {
 		t.Error(err)
 	}

@@ -303,9 +303,8 @@ func openRecords(dir string) (r records, err error) {
 // anyRuns reports whether one of the processes is of the groups and has not
 // ended. Whoever has to wait for it may take their time.
 func anyRuns(processes []int, groups []Group) bool {
-	for _, pid := range processes {
-		g, err := unix.Getpgid(pid)
-		if err == nil && g > 1 && slices.Contains(groups, Group(g)) && !hasEnded(pid) {
+	for pid := range membersOf(processes, groups) {
+		if !hasEnded(pid) {
 			return true
 		}
 	}

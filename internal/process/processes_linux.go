@@ -31,13 +31,32 @@ func processes() []int {
 // hasEnded reports whether a process is gone but for its parent's waiting. Where
 // /proc does not tell, it is there as long as it has a number.
 func hasEnded(pid int) bool {
-	stat, err := readStat(pid)
+	state, err := stateOf(pid)
 	if err != nil {
 		return errors.Is(unix.Kill(pid, 0), unix.ESRCH)
 	}
+	return state == 'Z' || state == 'X'
+}
+
+// isStopped reports whether a process was stopped by a signal.
+func isStopped(pid int) bool {
+	state, err := stateOf(pid)
+	return err == nil && state == 'T'
+}
+
+// stateOf is the letter that /proc has for what a process does, 0 where there is
+// none.
+func stateOf(pid int) (byte, error) {
+	stat, err := readStat(pid)
+	if err != nil {
+		return 0, err
+	}
 	// The name before the state may itself hold parentheses.
 	_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte{' '})
-	return len(state) > 0 && (state[0] == 'Z' || state[0] == 'X')
+	if len(state) == 0 {
+		return 0, nil
+	}
+	return state[0], nil
 }
 
 // readStat reads the beginning of what /proc says of a process. Every call needs

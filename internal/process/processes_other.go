@@ -4,8 +4,11 @@ package process
 
 import "golang.org/x/sys/unix"
 
-// zombie is SZOMB of <sys/proc.h>.
-const zombie = 5
+// Of <sys/proc.h>.
+const (
+	stopped = 4 // SSTOP
+	zombie  = 5 // SZOMB
+)
 
 // processes lists every process there is.
 func processes() []int {
@@ -26,6 +29,12 @@ func processes() []int {
 func hasEnded(pid int) bool {
 	p, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	return err != nil || p.Proc.P_stat == zombie
+}
+
+// isStopped reports whether a process was stopped by a signal.
+func isStopped(pid int) bool {
+	p, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	return err == nil && p.Proc.P_stat == stopped
 }
 
 // Environment is not to be had here.

@@ -140,8 +140,9 @@ func (s *Server) startRoot(ctx context.Context) error {
 	script, err := s.sourced(ctx, report)
 	if err != nil {
 		// It may be in the middle of something that never ends.
-		_ = s.root.group.Terminate()
+		release := s.root.group.Terminate()
 		s.giveUpRoot()
+		release()
 		return err
 	}
 	// What the script has left running is there for every call.

@@ -108,6 +108,7 @@ func TestACancelledCallIsStoppedAndNeverAnswered(t *testing.T) {
 		{"a tool that ignores SIGTERM", `trap '' TERM; while :; do sleep 0.1; done`, false},
 		{"a tool that prints a result on SIGTERM", `trap 'echo "a result"; exit 0' TERM; while :; do sleep 0.05; done`, false},
 		{"a tool that has stopped itself and its children", `sleep 1000 & kill -STOP "$!" "$BASHPID"; sleep 1000`, false},
+		{"a tool that stops itself when it is to end", `trap 'kill -STOP "$BASHPID"; echo cleaned >>"$arg_at"; exit 0' TERM; echo "$BASHPID" >>"$arg_at"; while :; do sleep 0.05; done`, true},
 		{"a tool that prints without end", `while :; do echo y; sleep 0.01; done`, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -26,7 +26,9 @@ tool_stubborn() {
   while :; do sleep 1000; done
 }
 
-tool_obedient() { echo "$BASHPID" >>"$arg_at"; sleep 1000; }
+# The child tells, and thus no signal comes while Bash forks: it blocks SIGTERM
+# then, and one for the group would end the parent alone.
+tool_obedient() { sh -c 'echo "$PPID" >>"$0"; exec sleep 1000' "$arg_at"; }
 
 # A tool knows whose child its script is.
 tool_patricide() { kill -9 "$arg_pid"; sleep 1000; }
