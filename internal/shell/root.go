@@ -68,18 +68,17 @@ type root struct {
 // slowLine is a line of the runtime that a fast worker does without.
 var slowLine = regexp.MustCompile(`(?m)^.*# slow\b.*\n`)
 
-// withFastWorker adds the copies of two functions of the runtime that its
-// comments promise.
+// withFastWorker adds the copy of a function of the runtime that its comments
+// promise.
 func withFastWorker(text string) string {
-	for _, name := range []string{"turn", "worker"} {
-		start, end := "\n_conch_"+name+"() {", "\n}\n"
-		before, rest, _ := strings.Cut(text, start)
-		body, after, _ := strings.Cut(rest, end)
-		fast := slowLine.ReplaceAllString(body, "")
-		fast = strings.ReplaceAll(strings.ReplaceAll(fast, "builtin ", ""), "_conch_turn", "_conch_fast_turn")
-		text = before + start + body + end + "\n_conch_fast_" + name + "() {" + fast + end + after
-	}
-	return text
+	_, worker, _ := strings.Cut(text, "\n_conch_worker() {")
+	worker, _, _ = strings.Cut(worker, "\n}\n")
+	_, turn, _ := strings.Cut(text, "\n_conch_turn() {")
+	turn, _, _ = strings.Cut(turn, "\n}\n")
+	fast := strings.Replace(worker, "\n      _conch_turn", turn, 1)
+	fast = strings.ReplaceAll(slowLine.ReplaceAllString(fast, ""), "builtin ", "")
+	before, after, _ := strings.Cut(text, worker)
+	return before + worker + "\n}\n\n_conch_fast_worker() {" + fast + after
 }
 
 // writeRuntime puts the Bash files where the root shell finds them.

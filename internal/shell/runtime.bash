@@ -112,8 +112,11 @@ _conch_worker() {
   while ((1)); do
     (
       _conch_turn
-      [[ -z $_conch_restore$_conch_before ]] ||
+      # One look for all that few calls have.
+      [[ $_conch_group${_conch_more-}$_conch_restore$_conch_before == "$BASHPID" ]] || {
+        _conch_look_at_job
         builtin eval "$_conch_restore"$'\n'"${_conch_before:+_conch_ask_before}"
+      }
       "$_conch_function" "$_conch_arguments"
     )
     _conch_status=$?
@@ -188,20 +191,20 @@ _conch_turn() {
     [[ -z $_conch_declared ]] || _conch_undeclare # slow
     IFS=$'\037' builtin read -r -d '' "${_conch_names[@]}"
   } <"$_conch_base.job"
-  [[ $_conch_group${_conch_more-} == "$BASHPID" ]] || _conch_look_at_job
 }
 
 # A wake-up may be meant for a subshell that was killed before it came.
 _conch_look_at_job() {
   [[ $_conch_group == "$BASHPID" ]] || builtin exit 244
-  _conch_take_more "$_conch_base.more"
+  [[ -z ${_conch_more-} ]] || _conch_take_more "$_conch_base.more"
 }
 
-# `builtin` costs a tenth of a call, and each look at what few shells have a
-# hundredth. _conch_fast_worker and _conch_fast_turn are the same functions without
-# `builtin` and without the lines marked slow, for scripts that have no function called like one of their builtins and no
-# variables called like arguments, in Bash 4 and later. The host writes them here.
-# (declare -f would not do: Bash 5.2 prints 1<> as <>.)
+# `builtin` costs a tenth of a call, to call a function a fiftieth, and each look at
+# what few shells have a hundredth. _conch_fast_worker is the worker with the turn in
+# place of its call, without `builtin` and without the lines marked slow, for scripts
+# that have no function called like one of its builtins and no variables called like
+# arguments, in Bash 4 and later. The host writes it here. (declare -f would not do:
+# Bash 5.2 prints 1<> as <>.)
 
 _conch_choose_worker() {
   builtin local _conch_name
