@@ -30,9 +30,14 @@ const maxDrain = 1 << 20
 // Drain reads what is left of the call's output into sink, once the call has
 // ended and its group is gone. Should a process that left the group still hold
 // the other end, the worker gets a new one, so that what that process prints
-// later reaches no other call.
+// later reaches no other call. A call that has printed nothing may have found no
+// pipe to print to.
 func (w *Worker) Drain(sink io.Writer) error {
-	_, held, err := w.take(w.out[w.side], sink)
+	out := w.out[w.side]
+	n, held, err := w.take(out, sink)
+	if err == nil && n == 0 && !w.opened && !out.isIn(w.server.place) {
+		err = errOutputGone
+	}
 	if err != nil || !held {
 		return err
 	}

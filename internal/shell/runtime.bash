@@ -178,10 +178,9 @@ _conch_turn() {
   builtin set +m
   [[ -n ${BASHPID-} ]] || BASHPID=$(exec /bin/sh -c 'echo "$PPID"') # slow: a child knows its parent
   builtin echo "r $BASHPID $_conch_side"
-  # Opened, it would become a file of its own.
-  [[ -p $_conch_base.$_conch_side ]] || builtin exit 244
-  # With this only the worker holds the far end of its events: their end is
-  # its end. For reading too, or the open would wait for a host that is gone.
+  # With this only the worker holds the far end of its events: their end is its
+  # end. For reading too, or the open would wait for a host that is gone. Without
+  # the pipe this makes a file: the host looks whether it is there.
   exec 1<>"$_conch_base.$_conch_side" 2>&"$_conch_error" 46>&-
   # End of file: the host is gone, or done with this worker.
   builtin read -r -u 47 _conch_wake || builtin exit 244

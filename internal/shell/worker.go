@@ -36,12 +36,13 @@ type Worker struct {
 	asked    bool         // the job has mcp_before_tool_call asked
 	event    *nowait.File // what the worker says
 	// Not for the poller, which would wake up whenever a call prints.
-	wake fifo    // a newline here sets the subshell going
-	out  [2]fifo // what calls print, in turns
-	talk fifo    // what calls say besides, where they may
-	side int     // which of the two is the next call's
-	read []byte  // events read and not yet taken
-	buf  []byte  // for Drain
+	wake   fifo    // a newline here sets the subshell going
+	out    [2]fifo // what calls print, in turns
+	talk   fifo    // what calls say besides, where they may
+	side   int     // which of the two is the next call's
+	opened bool    // the subshell is known to have opened that
+	read   []byte  // events read and not yet taken
+	buf    []byte  // for Drain
 }
 
 // outSuffixes are those of a worker's two outputs.
@@ -166,6 +167,7 @@ func (w *Worker) Start(job Job) error {
 	if err := w.letGo(); err != nil {
 		return err
 	}
+	w.opened = w.opened || w.out[w.side].hasWriter()
 	if err := w.wake.write([]byte{'\n'}); err != nil {
 		return fmt.Errorf("wake the call's shell: %w", err)
 	}
@@ -253,7 +255,23 @@ func (w *Worker) ready(ctx context.Context) error {
 	if err := w.listen(ctx, waits); err != nil {
 		return err
 	}
+	if !w.hasOutput() {
+		return errOutputGone
+	}
 	return w.server.lifeline.Record(w.groupSlot(), w.group)
+}
+
+// errOutputGone is returned when somebody has removed or replaced the pipe of a call's
+// output. What its subshell has opened in that place is a file of its own.
+var errOutputGone = errors.New("the pipe of its output is no longer in the control directory")
+
+// hasOutput reports whether the next call's output can be read here: its subshell has
+// opened the pipe, or will find it. Conch looks, since Bash would take a fortieth of a
+// call for it.
+func (w *Worker) hasOutput() bool {
+	out := w.out[w.side]
+	w.opened = out.hasWriter()
+	return w.opened || out.isIn(w.server.place)
 }
 
 // isHeld reports whether the worker is sure to be there with a subshell that waits,

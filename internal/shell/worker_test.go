@@ -420,3 +420,32 @@ func TestCallsRunOnAllTheProcessorsThatTheScriptHas(t *testing.T) {
 		})
 	}
 }
+
+// The subshell that is forked ahead has its output open; the one after it has not.
+func TestAPipeThatIsGoneLosesNoCall(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		lose func(path string) error
+	}{
+		{"removed", os.Remove},
+		{"moved", func(path string) error { return os.Rename(path, path+".moved") }},
+		{"replaced by a file", func(path string) error { return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)) }},
+		{"replaced by a pipe", func(path string) error { return errors.Join(os.Remove(path), unix.Mkfifo(path, 0o600)) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := start(t, `tool_say() { echo hi; }; tool_hush() { :; }`, 1)
+			w := acquire(t, s)
+			next := w.out[1-w.side].path
+			s.Release(w)
+			if err := c.lose(next); err != nil {
+				t.Fatal(err)
+			}
+			for _, tool := range []string{"hush", "say", "say"} {
+				want := map[string]string{"say": "hi\n"}[tool]
+				if status, output := run(t, s, tool, `{}`); status != 0 || output != want {
+					t.Errorf("%s ends with status %d and prints %q", tool, status, output)
+				}
+			}
+		})
+	}
+}
