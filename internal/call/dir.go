@@ -24,9 +24,10 @@ import (
 // dirs makes the private directory of each call and removes it.
 //
 // On a disk that takes as long as a good part of forking a shell, while to
-// rename a directory takes next to nothing. So a directory whose call has left
-// nothing, neither in it nor running, is used again under another name, and
-// any other is moved out of sight at once and removed a moment later.
+// rename a directory takes a hundredth. So a directory whose call has left
+// nothing, neither in it nor running, gets the name under which the next call
+// will have it, and any other is moved out of sight at once and removed a moment
+// later.
 type dirs struct {
 	tmp      string
 	place    nowait.Place // of tmp
@@ -39,7 +40,7 @@ type dirs struct {
 	count    atomic.Int64
 	secrets  secrets
 
-	spare   chan string  // empty directories that wait for a call
+	next    chan string  // empty directories that wait for a call
 	trash   chan trashed // directories that wait for their removal
 	closing chan struct{}
 	closed  chan struct{}
@@ -49,7 +50,7 @@ type dirs struct {
 type Layout int
 
 const (
-	Flat   Layout = iota // conch-…/call-N-SECRET
+	Flat   Layout = iota // conch-…/call-N-SECRET, and next-N-SECRET where it is used again
 	Rooted               // mcp-call.…/tmp, where scripts written for bash-mcp-sdk expect it
 )
 
@@ -64,7 +65,7 @@ func newDirs(tmp string, layout Layout, l *process.Lifeline, log *slog.Logger) (
 	d := &dirs{
 		tmp: tmp, place: nowait.PlaceOf(tmp), base: filepath.Join(tmp, "conch-"+id), roots: filepath.Join(tmp, "mcp-call."+id),
 		layout: layout, lifeline: l, log: log,
-		spare: make(chan string, 16), trash: make(chan trashed, 64),
+		next: make(chan string, 16), trash: make(chan trashed, 64),
 		closing: make(chan struct{}), closed: make(chan struct{}),
 	}
 	d.refused = errors.Join(l.Remove(d.base), l.Remove(d.roots+"*"))
@@ -86,22 +87,24 @@ func (d *dirs) name(kind string) string {
 	return d.base + "/" + kind + "-" + strconv.FormatInt(d.count.Add(1), 10)
 }
 
+func (d *dirs) secretName(kind string) string { return d.name(kind) + "-" + d.secrets.next() }
+
 // take returns an empty directory of mode 700, whose path no other call has had,
 // and which nobody can guess: what it ends with is how a call's channel knows its
 // own.
 func (d *dirs) take() (string, error) {
-	outer := d.name("call") + "-" + d.secrets.next()
-	if d.layout == Rooted {
-		outer = d.roots + "-" + strconv.FormatInt(d.count.Add(1), 10)
-	}
 	select {
-	case spare := <-d.spare:
-		if d.place.Rename(spare, outer) == nil {
-			return d.inner(outer), nil
+	case next := <-d.next:
+		if d.isPrivate(next) {
+			return next, nil
 		}
 		// Somebody cleans up here. Make a new one.
-		d.remove(trashed{spare, spare})
+		d.remove(trashed{next, next})
 	default:
+	}
+	outer := d.secretName("call")
+	if d.layout == Rooted {
+		outer = d.roots + "-" + strconv.FormatInt(d.count.Add(1), 10)
 	}
 	err := d.refused
 	if err == nil {
@@ -202,8 +205,8 @@ func (d *dirs) drop(inner string) {
 	}
 }
 
-// rename moves a directory into the base. Here as in take nobody has to look, as
-// [os.Rename] does, what there is by the new name: there is nothing.
+// rename moves a directory into the base. Nobody has to look, as [os.Rename] does,
+// what there is by the new name: there is nothing.
 func (d *dirs) rename(outer, to string) error {
 	err := d.place.Rename(outer, to)
 	if !errors.Is(err, fs.ErrNotExist) || d.layout == Flat {
@@ -216,14 +219,14 @@ func (d *dirs) rename(outer, to string) error {
 }
 
 func (d *dirs) recycle(outer string) bool {
-	spare := d.name("spare")
-	if d.rename(outer, spare) != nil {
+	next := d.secretName("next")
+	if d.rename(outer, next) != nil {
 		return false
 	}
 	select {
-	case d.spare <- spare:
+	case d.next <- next:
 	default:
-		d.remove(trashed{spare, spare})
+		d.remove(trashed{next, next})
 	}
 	return true
 }
@@ -236,7 +239,7 @@ func (d *dirs) isPristine(path string) bool {
 	}
 	defer d.place.Close(fd)
 	var stat unix.Stat_t
-	if d.place.Fstat(fd, &stat) != nil || stat.Mode&0o7777 != 0o700 || int(stat.Uid) != os.Geteuid() {
+	if d.place.Fstat(fd, &stat) != nil || !isOurs(&stat) {
 		return false
 	}
 	// Large enough for one entry beside the two of every directory.
@@ -247,6 +250,16 @@ func (d *dirs) isPristine(path string) bool {
 	}
 	_, count, _ := unix.ParseDirent(buf[:n], -1, nil)
 	return count == 0
+}
+
+// isPrivate reports whether a directory is there that nobody else may enter.
+func (d *dirs) isPrivate(path string) bool {
+	var stat unix.Stat_t
+	return d.place.Lstat(path, &stat) == nil && stat.Mode&unix.S_IFMT == unix.S_IFDIR && isOurs(&stat)
+}
+
+func isOurs(stat *unix.Stat_t) bool {
+	return stat.Mode&0o7777 == 0o700 && int(stat.Uid) == os.Geteuid()
 }
 
 // trashed is a directory to be removed, and the path its call knew it by.

@@ -132,15 +132,17 @@ func TestACancelledCallIsStoppedAndNeverAnswered(t *testing.T) {
 	}
 }
 
-// callDirs lists the directories of calls that are there. One that a tool has
-// moved to another name is the tool's own, until the server ends.
+// callDirs lists the directories of calls that are there, and what is in those that
+// the next calls are to find empty. One that a tool has moved to another name is the
+// tool's own, until the server ends.
 func callDirs(s *server) []string {
 	var dirs []string
 	for _, path := range s.Files() {
 		if strings.Contains(path, ".moved") {
 			continue
 		}
-		if strings.Contains(path, "/call-") || strings.Contains(path, "/old-") {
+		_, next, _ := strings.Cut(path, "/next-")
+		if strings.Contains(path, "/call-") || strings.Contains(path, "/old-") || strings.Contains(next, "/") {
 			dirs = append(dirs, path)
 		}
 	}
