@@ -88,8 +88,12 @@ func (g Group) Wait(ctx context.Context) bool {
 	return true
 }
 
-// stoppedEvery is how often it is looked whether members are stopped.
-const stoppedEvery = 20 * time.Millisecond
+// Members are looked at for being stopped first after stoppedFirst, and ever more
+// seldom, down to stoppedLast: each look goes through all processes there are.
+const (
+	stoppedFirst = 10 * time.Millisecond
+	stoppedLast  = 200 * time.Millisecond
+)
 
 // Terminate asks the group to end. A stopped process sees SIGTERM only once it
 // goes on, so all of them are made to: at once, and whoever is found stopped
@@ -115,13 +119,11 @@ func (g Group) Terminate() (release func()) {
 // keepGoing has members of the group that are stopped go on, until done is
 // closed.
 func (g Group) keepGoing(done <-chan struct{}) {
-	look := time.NewTicker(stoppedEvery)
-	defer look.Stop()
-	for {
+	for pause := stoppedFirst; ; pause = min(2*pause, stoppedLast) {
 		select {
 		case <-done:
 			return
-		case <-look.C:
+		case <-time.After(pause):
 		}
 		for pid := range membersOf(processes(), []Group{g}) {
 			if isStopped(pid) {

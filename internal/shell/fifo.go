@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -70,6 +71,15 @@ func (f fifo) isIn(place nowait.Place) bool {
 	var held, named unix.Stat_t
 	return place.Fstat(f.fd, &held) == nil && place.Lstat(f.path, &named) == nil &&
 		held.Dev == named.Dev && held.Ino == named.Ino
+}
+
+// way leads to the pipe, whose name may lead elsewhere by now. Only where there is
+// /proc does another way lead there then.
+func (f fifo) way(place nowait.Place) string {
+	if f.isIn(place) {
+		return f.path
+	}
+	return "/proc/self/fd/" + strconv.Itoa(f.fd)
 }
 
 // hasWriter reports whether somebody holds the other end and has written nothing.

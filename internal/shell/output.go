@@ -13,11 +13,11 @@ import (
 // runs. It does not come to an end before hold is closed. Both must be closed
 // before [Worker.Drain].
 func (w *Worker) Output() (out, hold *os.File, err error) {
-	path := w.out[w.side].path
-	if out, err = openFIFO(path, unix.O_RDONLY); err != nil {
+	from := w.out[w.side]
+	if out, err = from.again(); err != nil {
 		return nil, nil, fmt.Errorf("open the call's output: %w", err)
 	}
-	if hold, err = openFIFO(path, unix.O_WRONLY); err != nil {
+	if hold, err = openFIFO(from.way(w.server.place), unix.O_WRONLY); err != nil {
 		out.Close()
 		return nil, nil, fmt.Errorf("open the call's output: %w", err)
 	}
@@ -30,14 +30,9 @@ const maxDrain = 1 << 20
 // Drain reads what is left of the call's output into sink, once the call has
 // ended and its group is gone. Should a process that left the group still hold
 // the other end, the worker gets a new one, so that what that process prints
-// later reaches no other call. A call that has printed nothing may have found no
-// pipe to print to.
+// later reaches no other call.
 func (w *Worker) Drain(sink io.Writer) error {
-	out := w.out[w.side]
-	n, held, err := w.take(out, sink)
-	if err == nil && n == 0 && !w.opened && !out.isIn(w.server.place) {
-		err = errOutputGone
-	}
+	_, held, err := w.take(w.out[w.side], sink)
 	if err != nil || !held {
 		return err
 	}

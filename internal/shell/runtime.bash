@@ -181,7 +181,8 @@ _conch_turn() {
   # With this only the worker holds the far end of its events: their end is its
   # end. For reading too, or the open would wait for a host that is gone. Without
   # the pipe this makes a file: the host looks whether it is there.
-  exec 1<>"$_conch_base.$_conch_side" 2>&"$_conch_error" 46>&-
+  [[ -p $_conch_base.$_conch_side ]] || builtin exit 244 # slow: in POSIX mode a failing exec ends this with 1
+  exec 1<>"$_conch_base.$_conch_side" 2>&"$_conch_error" 46>&- || builtin exit 244
   # End of file: the host is gone, or done with this worker.
   builtin read -r -u 47 _conch_wake || builtin exit 244
   exec 47<&-
@@ -202,13 +203,13 @@ _conch_look_at_job() {
 # what few shells have a hundredth. _conch_fast_worker is the worker with the turn in
 # place of its call, without `builtin` and without the lines marked slow, for scripts
 # that have no function called like one of its builtins and no variables called like
-# arguments, in Bash 4 and later. The host writes it here. (declare -f would not do:
+# arguments, in Bash 4 and later, not in POSIX mode. The host writes it here. (declare -f would not do:
 # Bash 5.2 prints 1<> as <>.)
 
 _conch_choose_worker() {
   builtin local _conch_name
   _conch_kind=_conch_fast_worker
-  [[ -n ${BASHPID-} && -z $_conch_declared ]] || _conch_kind=_conch_worker
+  [[ -n ${BASHPID-} && -z $_conch_declared && ! -o posix ]] || _conch_kind=_conch_worker
   for _conch_name in echo eval exit export read set; do
     if builtin declare -F "$_conch_name" >/dev/null; then
       _conch_kind=_conch_worker

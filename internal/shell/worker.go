@@ -36,13 +36,12 @@ type Worker struct {
 	asked    bool         // the job has mcp_before_tool_call asked
 	event    *nowait.File // what the worker says
 	// Not for the poller, which would wake up whenever a call prints.
-	wake   fifo    // a newline here sets the subshell going
-	out    [2]fifo // what calls print, in turns
-	talk   fifo    // what calls say besides, where they may
-	side   int     // which of the two is the next call's
-	opened bool    // the subshell is known to have opened that
-	read   []byte  // events read and not yet taken
-	buf    []byte  // for Drain
+	wake fifo    // a newline here sets the subshell going
+	out  [2]fifo // what calls print, in turns
+	talk fifo    // what calls say besides, where they may
+	side int     // which of the two is the next call's
+	read []byte  // events read and not yet taken
+	buf  []byte  // for Drain
 }
 
 // outSuffixes are those of a worker's two outputs.
@@ -167,7 +166,6 @@ func (w *Worker) Start(job Job) error {
 	if err := w.letGo(); err != nil {
 		return err
 	}
-	w.opened = w.opened || w.out[w.side].hasWriter()
 	if err := w.wake.write([]byte{'\n'}); err != nil {
 		return fmt.Errorf("wake the call's shell: %w", err)
 	}
@@ -270,8 +268,7 @@ var errOutputGone = errors.New("the pipe of its output is no longer in the contr
 // call for it.
 func (w *Worker) hasOutput() bool {
 	out := w.out[w.side]
-	w.opened = out.hasWriter()
-	return w.opened || out.isIn(w.server.place)
+	return out.hasWriter() || out.isIn(w.server.place)
 }
 
 // isHeld reports whether the worker is sure to be there with a subshell that waits,

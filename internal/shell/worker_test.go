@@ -430,22 +430,25 @@ func TestAPipeThatIsGoneLosesNoCall(t *testing.T) {
 		{"removed", os.Remove},
 		{"moved", func(path string) error { return os.Rename(path, path+".moved") }},
 		{"replaced by a file", func(path string) error { return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)) }},
+		{"replaced by a directory", func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) }},
 		{"replaced by a pipe", func(path string) error { return errors.Join(os.Remove(path), unix.Mkfifo(path, 0o600)) }},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := start(t, `tool_say() { echo hi; }; tool_hush() { :; }`, 1)
-			w := acquire(t, s)
-			next := w.out[1-w.side].path
-			s.Release(w)
-			if err := c.lose(next); err != nil {
-				t.Fatal(err)
-			}
-			for _, tool := range []string{"hush", "say", "say"} {
-				want := map[string]string{"say": "hi\n"}[tool]
-				if status, output := run(t, s, tool, `{}`); status != 0 || output != want {
-					t.Errorf("%s ends with status %d and prints %q", tool, status, output)
+		for _, mode := range []string{"", "set -o posix; "} {
+			t.Run(mode+c.name, func(t *testing.T) {
+				s := start(t, mode+`tool_say() { echo hi; }; tool_hush() { :; }`, 1)
+				w := acquire(t, s)
+				next := w.out[1-w.side].path
+				s.Release(w)
+				if err := c.lose(next); err != nil {
+					t.Fatal(err)
 				}
-			}
-		})
+				for _, tool := range []string{"hush", "say", "say"} {
+					want := map[string]string{"say": "hi\n"}[tool]
+					if status, output := run(t, s, tool, `{}`); status != 0 || output != want {
+						t.Errorf("%s ends with status %d and prints %q", tool, status, output)
+					}
+				}
+			})
+		}
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"testing"
 )
 
+// pipe has a tool learn where what it prints goes.
+const pipe = `local me=$BASHPID pipe; pipe=$(readlink "/proc/$me/fd/1"); `
+
 func TestTheResultIsWhatTheToolPrints(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
 		{"nothing", `:`, ""},
@@ -37,6 +40,9 @@ func TestTheResultIsWhatTheToolPrints(t *testing.T) {
 		{"from another program in its place", `exec printf other`, "other"},
 		{"from its EXIT trap", `trap 'echo bye' EXIT; echo hello`, "hello\nbye"},
 		{"after its EXIT trap was called by exit", `trap 'echo bye' EXIT; exit 0`, "bye"},
+		{"to a pipe whose name is gone", pipe + `echo before; rm -f "$pipe"; sleep 0.2; echo after`, "before\nafter"},
+		{"to a pipe whose name is gone, nothing", pipe + `rm -f "$pipe"`, ""},
+		{"to a pipe whose name a file has, much", pipe + `rm -f "$pipe"; : >"$pipe"; sleep 0.1; printf '%0300000d' 0`, strings.Repeat("0", 300000)},
 		{"after return", `echo before; return 0; echo after`, "before"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
