@@ -243,11 +243,12 @@ func (s *session) end(patience time.Duration) (lingered bool) {
 	case <-s.child.Ended():
 	case <-time.After(patience):
 		lingered = true
-		defer s.group.Terminate()()
+		release := s.group.Terminate()
 		select {
 		case <-s.child.Ended():
 		case <-time.After(patience):
 		}
+		release()
 	}
 	process.KillSession(int(s.group))
 	<-s.child.Ended()

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -110,10 +111,10 @@ func (g Group) Terminate() (release func()) {
 		defer close(over)
 		g.keepGoing(done)
 	}()
-	return func() {
+	return sync.OnceFunc(func() {
 		close(done)
 		<-over
-	}
+	})
 }
 
 // keepGoing has members of the group that are stopped go on, until done is

@@ -62,6 +62,7 @@ func TestAGroupEndsByTheSignalsItIsSent(t *testing.T) {
 		{"all its processes are killed", `sleep 1000 & sleep 1000 & (sleep 1000 & sleep 1000) & echo; wait`, killed, true},
 		{"terminated", `echo; sleep 1000`, Group.Terminate, true},
 		{"terminated while it is stopped", `echo; kill -STOP $$; sleep 1000`, Group.Terminate, true},
+		{"terminated while it is stopped, and let alone", `echo; kill -STOP $$; sleep 1000`, func(g Group) func() { g.Terminate()(); return func() {} }, true},
 		{"terminated, whereupon it stops", `trap 'kill -STOP $$; exit' TERM; echo; while :; do sleep 0.01; done`, Group.Terminate, true},
 		{"terminated, but it ignores that", `trap "" TERM; echo; sleep 1000`, Group.Terminate, false},
 		{"terminated, with one process that ignores it", `(trap "" TERM; echo; exec sleep 1000) & wait`, Group.Terminate, false},

@@ -112,7 +112,7 @@ _conch_worker() {
   while ((1)); do
     (
       _conch_turn
-      # One look for all that few calls have.
+      # One look for all that few calls have. None of it is digits alone.
       [[ $_conch_group${_conch_more-}$_conch_restore$_conch_before == "$BASHPID" ]] || {
         _conch_look_at_job
         builtin eval "$_conch_restore"$'\n'"${_conch_before:+_conch_ask_before}"
@@ -203,8 +203,8 @@ _conch_look_at_job() {
 # what few shells have a hundredth. _conch_fast_worker is the worker with the turn in
 # place of its call, without `builtin` and without the lines marked slow, for scripts
 # that have no function called like one of its builtins and no variables called like
-# arguments, in Bash 4 and later, not in POSIX mode. The host writes it here. (declare -f would not do:
-# Bash 5.2 prints 1<> as <>.)
+# arguments, in Bash 4 and later, not in POSIX mode. The host writes it behind the
+# worker. (declare -f would not do: Bash 5.2 prints 1<> as <>.)
 
 _conch_choose_worker() {
   builtin local _conch_name

@@ -287,7 +287,7 @@ func (s *Server) acquire(ctx context.Context) (*Worker, error) {
 		if err == nil {
 			return w, nil
 		}
-		s.opts.Log.Warn("a worker was gone before its next call", "err", err)
+		s.opts.Log.Warn("a worker cannot take its next call and is replaced", "err", err)
 		s.lose(w)
 	}
 }

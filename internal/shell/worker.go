@@ -253,22 +253,21 @@ func (w *Worker) ready(ctx context.Context) error {
 	if err := w.listen(ctx, waits); err != nil {
 		return err
 	}
-	if !w.hasOutput() {
-		return errOutputGone
+	if err := w.findOutput(); err != nil {
+		return err
 	}
 	return w.server.lifeline.Record(w.groupSlot(), w.group)
 }
 
-// errOutputGone is returned when somebody has removed or replaced the pipe of a call's
-// output. What its subshell has opened in that place is a file of its own.
-var errOutputGone = errors.New("the pipe of its output is no longer in the control directory")
-
-// hasOutput reports whether the next call's output can be read here: its subshell has
-// opened the pipe, or will find it. Conch looks, since Bash would take a fortieth of a
-// call for it.
-func (w *Worker) hasOutput() bool {
+// findOutput fails where the next call's output could not be read here: what its
+// subshell has not opened yet and no longer finds, it makes as a file of its own.
+// Conch looks, since Bash would take a fortieth of a call for it.
+func (w *Worker) findOutput() error {
 	out := w.out[w.side]
-	return out.hasWriter() || out.isIn(w.server.place)
+	if out.hasWriter() || out.isIn(w.server.place) {
+		return nil
+	}
+	return fmt.Errorf("somebody has removed or replaced %s, the pipe of its output", out.path)
 }
 
 // isHeld reports whether the worker is sure to be there with a subshell that waits,
