@@ -3,6 +3,7 @@ package wire
 import (
 	"io"
 	"sync"
+	"time"
 
 	"github.com/conch-mcp/conch/internal/nowait"
 )
@@ -55,6 +56,24 @@ func (o *outlet) write(line []byte) error {
 	_, l.err = o.out.Write(l.text)
 	close(l.written)
 	return l.err
+}
+
+// settle waits until what is being written has been, and no longer than patience. It
+// reports whether it has.
+func (o *outlet) settle(patience time.Duration) bool {
+	written := make(chan struct{})
+	go func() {
+		// Stays where the write does, which ends with the process.
+		o.writing.Lock()
+		defer o.writing.Unlock()
+		close(written)
+	}()
+	select {
+	case <-written:
+		return true
+	case <-time.After(patience):
+		return false
+	}
 }
 
 // join adds a line to what is to be written next. Who is the first to do so writes it.

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // heldWriter takes a write only when it is let.
@@ -104,5 +106,27 @@ func TestEachLineGoesOutOnceAndWhole(t *testing.T) {
 	}
 	if len(want) > 0 {
 		t.Errorf("%d lines are missing", len(want))
+	}
+}
+
+func TestALineThatHasBegunIsWaitedFor(t *testing.T) {
+	r, w := io.Pipe()
+	defer r.Close()
+	o := outlet{out: w, crowded: func() bool { return false }}
+	written := make(chan error, 1)
+	go func() { written <- o.write(bytes.Repeat([]byte("x"), 100)) }()
+	if _, err := r.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if o.settle(10 * time.Millisecond) {
+		t.Error("it is written before it is read")
+	}
+	settled := make(chan bool, 1)
+	go func() { settled <- o.settle(time.Minute) }()
+	if rest, err := io.ReadAll(io.LimitReader(r, 100)); len(rest) != 100 || err != nil {
+		t.Errorf("read %d bytes more, %v", len(rest), err)
+	}
+	if err := <-written; !<-settled || err != nil {
+		t.Errorf("it is not written: %v", err)
 	}
 }

@@ -118,7 +118,9 @@ func (c *conn) serve(in io.Reader) error {
 	case err = <-read:
 	case <-c.ctx.Done():
 		// The reader may be stuck in a read, and what answers in turn in a
-		// write to a client that does not read, which nothing can end.
+		// write to a client that does not read, which nothing can end. One that
+		// only reads slowly is to have no half of a line.
+		c.out.settle(unread)
 	}
 	c.stop()
 	c.crew.dismiss()
