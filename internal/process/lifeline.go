@@ -2,34 +2,27 @@ package process
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/conch-mcp/conch/internal/nowait"
 )
 
-// Names of the two records in the control directory that a sentinel reads.
+// What a sentinel reads.
 const (
-	groupsFile = "groups" // one fixed-width line per slot: a process group, or 0
-	treesFile  = "trees"  // one line per path, or prefix of paths, to remove
+	treesFile = "trees" // in the control directory: one line per path, or prefix of paths, to remove
+	slotsFD   = 3       // the record of groups, which it inherits
 )
 
 // sentinelEnd is how long a sentinel may take for its work.
 const sentinelEnd = 5 * time.Second
-
-const slotWidth = 12 // ten digits hold any pid; one blank, one newline
 
 // A Lifeline ties what this process starts to its life: a sentinel process in
 // a session of its own waits until this process is gone, however it went, and
@@ -41,11 +34,9 @@ type Lifeline struct {
 	command []string
 
 	mu     sync.Mutex
-	record map[int]Group  // what groups holds, by slot
 	spared map[Group]bool // groups of orphans that are to live on
-	groups *os.File
+	slots  *slots
 	trees  *os.File
-	place  nowait.Place    // of the records
 	hold   *os.File        // the sentinel reads the other end; only this process holds this one
 	pid    int             // the sentinel's
 	ended  <-chan struct{} // closed when the sentinel has ended
@@ -58,47 +49,51 @@ type Lifeline struct {
 // NewLifeline starts a sentinel by running command with dir as its last
 // argument; command must end up in [Sentinel]. dir must not exist: it is made
 // once there is a sentinel that will remove it.
-func NewLifeline(dir string, command []string) (*Lifeline, error) {
-	l := &Lifeline{dir: dir, command: command, record: map[int]Group{}, spared: map[Group]bool{}, done: make(chan struct{})}
-	var err error
+func NewLifeline(dir string, command []string) (_ *Lifeline, err error) {
+	l := &Lifeline{dir: dir, command: command, spared: map[Group]bool{}, done: make(chan struct{})}
+	if l.slots, err = newSlots(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			l.slots.close()
+		}
+	}()
 	if l.reaper, err = newReaper(); err != nil {
 		return nil, err
 	}
-	if err := l.start(); err != nil {
-		l.reaper.close()
+	defer func() {
+		if err != nil {
+			l.reaper.close()
+		}
+	}()
+	if err = l.start(); err != nil {
 		return nil, err
 	}
-	if err := l.open(); err != nil {
+	if err = l.open(); err != nil {
 		l.hold.Close()
 		<-l.ended
-		l.reaper.close()
 		return nil, err
 	}
 	go l.keep()
 	return l, nil
 }
 
-// open makes the directory and the records, and has the sentinel open them.
+// open makes the directory and the record of trees, and has the sentinel open it.
 func (l *Lifeline) open() (err error) {
 	if err = os.Mkdir(l.dir, 0o700); err != nil {
 		return fmt.Errorf("make the control directory: %w", err)
 	}
-	l.place = nowait.PlaceOf(l.dir)
-	if l.groups, err = create(filepath.Join(l.dir, groupsFile)); err != nil {
-		return err
-	}
 	if l.trees, err = create(filepath.Join(l.dir, treesFile)); err != nil {
-		l.groups.Close()
 		return err
 	}
 	if err = l.begin(); err != nil {
-		l.groups.Close()
 		l.trees.Close()
 	}
 	return err
 }
 
-// begin tells the sentinel that the records are there.
+// begin tells the sentinel that the record of trees is there.
 func (l *Lifeline) begin() error {
 	if _, err := l.hold.Write([]byte{'\n'}); err != nil {
 		return fmt.Errorf("tell the sentinel where to look: %w", err)
@@ -122,6 +117,7 @@ func (l *Lifeline) start() error {
 	defer r.Close()
 	cmd := exec.Command(l.command[0], append(l.command[1:len(l.command):len(l.command)], l.dir)...)
 	cmd.Stdin = r
+	cmd.ExtraFiles = []*os.File{l.slots.file}
 	// A session of its own keeps it from signals meant for this process.
 	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
@@ -190,10 +186,8 @@ func (l *Lifeline) restart() bool {
 func (l *Lifeline) Record(slot int, g Group) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.record[slot] = g
-	line := fmt.Appendf(nil, "%*d\n", slotWidth-1, int(g))
-	if err := l.place.WriteAll(int(l.groups.Fd()), line, int64(slot)*slotWidth); err != nil {
-		return fmt.Errorf("record a process group: %w", err)
+	if err := l.slots.set(slot, g); err != nil {
+		return fmt.Errorf("record a process group in slot %d: %w", slot, err)
 	}
 	return nil
 }
@@ -201,15 +195,7 @@ func (l *Lifeline) Record(slot int, g Group) error {
 func (l *Lifeline) onRecord(g Group) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.spared[g] {
-		return true
-	}
-	for _, known := range l.record {
-		if known == g {
-			return true
-		}
-	}
-	return false
+	return l.spared[g] || l.slots.has(g)
 }
 
 // Remove puts a path on record. One that ends in * stands for every path that
@@ -249,7 +235,7 @@ func (l *Lifeline) Close() {
 	}
 	l.reaper.close()
 	l.mu.Lock()
-	l.groups.Close()
+	l.slots.close()
 	l.trees.Close()
 	l.mu.Unlock()
 	// In case there was no sentinel to do it.
@@ -260,11 +246,11 @@ func (l *Lifeline) Close() {
 // the trees that the lifeline at dir has on record, dir last. It is the whole
 // life of the process that [NewLifeline] starts.
 func Sentinel(dir string) error {
-	// A newline says that the records are there; an end without one, that they
-	// may not be: the lifeline was killed while it made them.
+	// A newline says that the record of trees is there; an end without one, that it
+	// may not be: the lifeline was killed while it made it.
 	_, _ = os.Stdin.Read(make([]byte, 1))
-	// Opened now, they stay what they are whatever becomes of the directory.
-	records, err := openRecords(dir)
+	// Opened now, it stays what it is whatever becomes of the directory.
+	trees, err := os.Open(filepath.Join(dir, treesFile))
 	if err != nil {
 		return errors.Join(err, RemoveTree(dir))
 	}
@@ -273,7 +259,7 @@ func Sentinel(dir string) error {
 			break
 		}
 	}
-	groups := readGroups(records.groups)
+	groups := readSlots(os.NewFile(slotsFD, "groups"))
 	for _, g := range groups {
 		g.Kill()
 	}
@@ -284,20 +270,10 @@ func Sentinel(dir string) error {
 	for end := time.Now().Add(time.Second); anyRuns(processes(), groups) && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
-	for _, path := range readTrees(records.trees) {
+	for _, path := range readTrees(trees) {
 		_ = RemoveTree(path)
 	}
 	return RemoveTree(dir)
-}
-
-type records struct{ groups, trees *os.File }
-
-func openRecords(dir string) (r records, err error) {
-	if r.groups, err = os.Open(filepath.Join(dir, groupsFile)); err != nil {
-		return r, err
-	}
-	r.trees, err = os.Open(filepath.Join(dir, treesFile))
-	return r, err
 }
 
 // anyRuns reports whether one of the processes is of the groups and has not
@@ -309,21 +285,6 @@ func anyRuns(processes []int, groups []Group) bool {
 		}
 	}
 	return false
-}
-
-// readGroups returns the groups on record by slot, 0 where there is none.
-func readGroups(f io.Reader) []Group {
-	data, err := io.ReadAll(f)
-	if err != nil {
-		return nil
-	}
-	var groups []Group
-	for slot := range slices.Chunk(data, slotWidth) {
-		// A slot never written reads as NULs.
-		n, _ := strconv.Atoi(string(bytes.Trim(slot, " \n\x00")))
-		groups = append(groups, Group(n))
-	}
-	return groups
 }
 
 func readTrees(f io.Reader) []string {

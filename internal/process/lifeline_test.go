@@ -243,27 +243,6 @@ func TestOrphansAreAdoptedAndWaitedFor(t *testing.T) {
 	eventually(t, "there are no orphans", func() bool { return h.ask("orphans") == "false" })
 }
 
-func TestGroupsAreReadFromTheRecordHoweverItWasWritten(t *testing.T) {
-	path := filepath.Join(t.TempDir(), groupsFile)
-	f, err := create(path)
-	must(t, err)
-	defer f.Close()
-	l := &Lifeline{groups: f, record: map[int]Group{}}
-	for slot, g := range map[int]Group{5: 4194304, 0: 77, 2: 0, 9: 1, 12: 2147483647} {
-		must(t, l.Record(slot, g))
-	}
-	must(t, l.Record(0, 78))
-	if got := fmt.Sprint(readGroups(io.NewSectionReader(f, 0, 1<<20))); got != "[78 0 0 0 0 4194304 0 0 0 1 0 0 2147483647]" {
-		t.Errorf("read are %s", got)
-	}
-	if _, err := create(path); err == nil {
-		t.Error("a record that is there already is taken over")
-	}
-	if _, err := openRecords(t.TempDir()); err == nil {
-		t.Error("records that are not there are opened")
-	}
-}
-
 func TestADirectoryWhoseRecordsWereNeverMadeGoes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "control")
 	if err := os.Mkdir(dir, 0o700); err != nil {
