@@ -32,7 +32,7 @@ func (f *fields) addRaw(name string, value json.RawMessage) {
 	if f.Len() > 0 {
 		f.WriteByte(',')
 	}
-	f.Write(marshal(name))
+	f.Write(message.AppendText(f.AvailableBuffer(), name))
 	f.WriteByte(':')
 	f.Write(value)
 }
@@ -45,7 +45,10 @@ func (f *fields) addUnlessEmpty(name, value string) {
 	}
 }
 
-func (f *fields) object() json.RawMessage { return json.RawMessage("{" + f.String() + "}") }
+func (f *fields) object() json.RawMessage {
+	object := make(json.RawMessage, 0, f.Len()+2)
+	return append(append(append(object, '{'), f.Bytes()...), '}')
+}
 
 // mergedInto returns a compact JSON object with the fields before its own.
 func (f *fields) mergedInto(object json.RawMessage) json.RawMessage {
@@ -59,6 +62,9 @@ func (f *fields) mergedInto(object json.RawMessage) json.RawMessage {
 // marshal encodes values that cannot fail to be: strings, numbers, and lists
 // of them.
 func marshal(value any) json.RawMessage {
+	if s, ok := value.(string); ok {
+		return message.AppendText(nil, s)
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -57,8 +57,8 @@ func ReadMeta(params json.RawMessage) Meta {
 		return m
 	}
 	var version, capabilities, info, traceparent, tracestate, baggage json.RawMessage
-	eachMember(meta, func(key string, _ int, value json.RawMessage) {
-		switch key {
+	eachMember(meta, func(key []byte, _ int, value json.RawMessage) {
+		switch string(key) {
 		case MetaProtocolVersion:
 			version = value
 		case MetaClientCapabilities:
@@ -121,9 +121,10 @@ func Unsupported(id ID, requested string, supported []string) *Error {
 	return &Error{Code: CodeUnsupportedVersion, ID: id, Message: "Unsupported protocol version", Data: data}
 }
 
-// EachMember calls f for each member of a valid JSON object, in order.
-func EachMember(object json.RawMessage, f func(name string, value json.RawMessage)) {
-	eachMember(object, func(key string, _ int, value json.RawMessage) { f(key, value) })
+// EachMember calls f for each member of a valid JSON object, in order. It is false for
+// another value.
+func EachMember(object json.RawMessage, f func(name string, value json.RawMessage)) bool {
+	return eachMember(object, func(key []byte, _ int, value json.RawMessage) { f(string(key), value) })
 }
 
 // Member returns a member of a JSON object, nil when there is none. Of several
@@ -134,8 +135,8 @@ func Member(object json.RawMessage, name string) json.RawMessage {
 }
 
 func find(object json.RawMessage, name string) (at int, value json.RawMessage) {
-	eachMember(object, func(key string, start int, v json.RawMessage) {
-		if key == name {
+	eachMember(object, func(key []byte, start int, v json.RawMessage) {
+		if string(key) == name {
 			at, value = start, v
 		}
 	})

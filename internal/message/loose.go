@@ -30,8 +30,8 @@ func ReadLoosely(text []byte) (e Envelope, ok bool) {
 	e.TooDeep = len(pruned) < len(text)
 	hasMethod := false
 	var id json.RawMessage
-	ok = eachMember(pruned, func(key string, _ int, value json.RawMessage) {
-		switch key {
+	ok = eachMember(pruned, func(key []byte, _ int, value json.RawMessage) {
+		switch string(key) {
 		case "jsonrpc":
 			e.JSONRPC = rendered(value)
 		case "method":

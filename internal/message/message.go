@@ -109,7 +109,8 @@ func cutEnvelope(text []byte) (envelope, *Error) {
 	var e envelope
 	var wrong string
 	seen := map[string]bool{}
-	ok := eachMember(text, func(key string, _ int, value json.RawMessage) {
+	ok := eachMember(text, func(name []byte, _ int, value json.RawMessage) {
+		key := string(name)
 		if seen[key] {
 			wrong = fmt.Sprintf("the member %q occurs twice", Clip(key))
 			e.badID = e.badID || key == "id"

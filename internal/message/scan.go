@@ -82,9 +82,9 @@ func skipSpace(text []byte, i int) int {
 }
 
 // eachMember calls f for each member of a JSON object, in order, with the index
-// of its value. It leaves the validity of the values to [Check]; false means
-// that text is no object.
-func eachMember(text []byte, f func(key string, at int, value json.RawMessage)) bool {
+// of its value. A key is bytes, so that to look at it takes no memory. It leaves the
+// validity of the values to [Check]; false means that text is no object.
+func eachMember(text []byte, f func(key []byte, at int, value json.RawMessage)) bool {
 	i := skipSpace(text, 0)
 	if i >= len(text) || text[i] != '{' {
 		return false
@@ -95,7 +95,7 @@ func eachMember(text []byte, f func(key string, at int, value json.RawMessage)) 
 	}
 	for i < len(text) && text[i] == '"' {
 		end := skipString(text, i)
-		key, ok := unquote(text[i:end])
+		key, ok := unquoteKey(text[i:end])
 		if !ok {
 			return false
 		}
@@ -132,15 +132,25 @@ func unquote(raw []byte) (s string, ok bool) {
 	return s, ok
 }
 
+// unquoteKey is unquote for who only looks at it: it may be part of raw.
+func unquoteKey(raw []byte) (key []byte, ok bool) {
+	if isPlain(raw) {
+		return raw[1 : len(raw)-1], true
+	}
+	s, ok := unquote(raw)
+	return []byte(s), ok
+}
+
 // isPlain reports whether a text is a JSON string that stands for itself: ASCII
 // without escapes, as most names are. To decode it would take much longer.
 func isPlain(raw []byte) bool {
 	last := len(raw) - 1
-	if last < 1 || raw[0] != '"' || raw[last] != '"' {
-		return false
-	}
-	for _, c := range raw[1:last] {
-		if c < ' ' || c > '~' || c == '"' || c == '\\' {
+	return last >= 1 && raw[0] == '"' && raw[last] == '"' && needsNoEscape(raw[1:last])
+}
+
+func needsNoEscape[T string | []byte](text T) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
 			return false
 		}
 	}

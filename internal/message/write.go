@@ -6,6 +6,20 @@ import (
 	"fmt"
 )
 
+// AppendText appends a JSON string that says s, which is UTF-8, with no more escapes
+// than there must be.
+func AppendText(b []byte, s string) []byte {
+	if needsNoEscape(s) {
+		return append(append(append(b, '"'), s...), '"')
+	}
+	out := bytes.NewBuffer(b)
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	// To encode a string cannot fail.
+	_ = e.Encode(s)
+	return bytes.TrimSuffix(out.Bytes(), []byte{'\n'})
+}
+
 // Reply is the response to a request that has a result. What shields the result
 // (see [Shield]) is taken off.
 func Reply(id ID, result json.RawMessage) []byte {

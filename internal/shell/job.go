@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/conch-mcp/conch/internal/invocation"
+	"github.com/conch-mcp/conch/internal/message"
 	"github.com/conch-mcp/conch/internal/process"
 )
 
@@ -40,6 +41,9 @@ type Trace struct{ Traceparent, Tracestate, Baggage string }
 // Bash reads larger ones faster from the second file.
 const inlineLimit = 4 << 10
 
+// usualJob is as long as the names, or the values, of most jobs.
+const usualJob = 256
+
 // unitSeparator stands between the values of a job.
 const unitSeparator = 0x1f
 
@@ -59,6 +63,8 @@ func (j Job) encode() (*encoding, error) {
 		return nil, fmt.Errorf("encode the arguments of %s: %w", j.Function, err)
 	}
 	var e encoding
+	e.names.Grow(usualJob)
+	e.values.Grow(usualJob)
 	e.scalar("_conch_group", strconv.Itoa(int(j.group)))
 	if j.Invocation == nil {
 		e.scalar("_conch_function", j.Function)
@@ -142,7 +148,8 @@ func (e *encoding) scalar(name, value string) {
 		e.more.WriteByte('\n')
 		return
 	}
-	e.names.WriteString(name + " ")
+	e.names.WriteString(name)
+	e.names.WriteByte(' ')
 	e.values.WriteString(value)
 	e.values.WriteByte(unitSeparator)
 }
@@ -202,28 +209,18 @@ type member struct {
 // members lists the members of a JSON object in their order. Of a name that
 // occurs twice the last counts.
 func members(object json.RawMessage) ([]member, error) {
-	dec := json.NewDecoder(bytes.NewReader(object))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, fmt.Errorf("read the arguments: not a JSON object")
-	}
 	var list []member
 	seen := map[string]int{}
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, fmt.Errorf("read the arguments: %w", err)
-		}
-		name, _ := key.(string)
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, fmt.Errorf("read the arguments: %w", err)
-		}
+	isObject := message.EachMember(object, func(name string, value json.RawMessage) {
 		if at, twice := seen[name]; twice {
 			list[at].value = value
-			continue
+			return
 		}
 		seen[name] = len(list)
 		list = append(list, member{name, value})
+	})
+	if !isObject {
+		return nil, errors.New("read the arguments: not a JSON object")
 	}
 	return list, nil
 }
