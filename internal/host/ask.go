@@ -58,6 +58,9 @@ func (t *talk) parseQuestion(m talkback.Message) (q question, ok bool) {
 // freeKey is a key that no question has had: who asks again is to be answered
 // again.
 func (t *talk) freeKey(key string) string {
+	if t.asked == nil {
+		t.asked = map[string]int{}
+	}
 	free := key
 	for t.asked[free] > 0 {
 		t.asked[key]++
@@ -289,7 +292,7 @@ func (c toolCall) cannotAsk(q question) string {
 	switch name := capabilityFor(q.method, q.params); {
 	case !c.revisionHas(name):
 		return "its revision of the protocol has no " + name
-	case !declares(c.capabilities, q.method, q.params):
+	case !declares(c.declared(), q.method, q.params):
 		return "it declares no " + name
 	}
 	return ""
@@ -316,6 +319,14 @@ func declares(capabilities json.RawMessage, method string, params json.RawMessag
 	default:
 		return message.Member(capabilities, name) != nil
 	}
+}
+
+// declared is what the client can do, a JSON object.
+func (c toolCall) declared() json.RawMessage {
+	if c.session != nil {
+		return capabilitiesOf(c.session)
+	}
+	return c.capabilities
 }
 
 // capabilitiesOf is what the client of a session has declared.
@@ -350,7 +361,7 @@ const codeMissingCapability = -32021
 func (c toolCall) lacks() error {
 	missing := map[string]struct{}{}
 	for _, name := range c.tool.Requires {
-		if message.Member(c.capabilities, name) == nil || !c.revisionHas(name) {
+		if message.Member(c.declared(), name) == nil || !c.revisionHas(name) {
 			missing[name] = struct{}{}
 		}
 	}

@@ -116,7 +116,7 @@ func (h *Host) newCall(asked engine.ToolCall) toolCall {
 		},
 	}
 	if !meta.Modern {
-		c.capabilities, c.keeper = capabilitiesOf(asked.Session), h.keepers.of(asked.Session)
+		c.session, c.keeper = asked.Session, h.keepers.of(asked.Session)
 	}
 	return c
 }
@@ -158,17 +158,17 @@ type toolCall struct {
 	meta     json.RawMessage // of the request; nil is none
 	token    json.RawMessage // for telling progress; nil is none
 	// log sends a log message to a client that wants it, send a notification.
-	log  func(context.Context, logMessage) error
-	send func(method string, params json.RawMessage)
-	ask  engine.Ask // nil where a client is not sent requests
-	// capabilities is what the client can do, a JSON object.
-	capabilities json.RawMessage
-	keeper       *roots.Keeper  // of the roots that the client's session has; nil for none
-	roots        shell.Roots    // that the call is told of
-	life         *life          // of a call that outlives the request it began with; nil of any other
-	queued       func()         // called when the call begins to wait for its turn
-	talk         *talk          // what it says besides what it prints; nil where it cannot
-	tools        *catalog.Tools // the reading of the list that tool is of
+	log          func(context.Context, logMessage) error
+	send         func(method string, params json.RawMessage)
+	ask          engine.Ask         // nil where a client is not sent requests
+	capabilities json.RawMessage    // of a client of the stateless era, a JSON object
+	session      *mcp.ServerSession // of any other; nil where it cannot be asked
+	keeper       *roots.Keeper      // of the roots that the session has; nil for none
+	roots        shell.Roots        // that the call is told of
+	life         *life              // of a call that outlives the request it began with; nil of any other
+	queued       func()             // called when the call begins to wait for its turn
+	talk         *talk              // what it says besides what it prints; nil where it cannot
+	tools        *catalog.Tools     // the reading of the list that tool is of
 	tool         *catalog.Tool
 }
 

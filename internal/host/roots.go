@@ -147,12 +147,10 @@ func (t *talk) judgeRoots(result json.RawMessage) json.RawMessage {
 // and else by the tool itself.
 func (c toolCall) inScope(ctx context.Context) (shell.Roots, error) {
 	switch {
-	case !declares(c.capabilities, methodRoots, nil):
-		return shell.Roots{}, nil
 	case c.keeper != nil:
 		set := c.keeper.Now(ctx)
 		return c.told(set), ctx.Err()
-	case c.life == nil:
+	case c.life == nil || !declares(c.declared(), methodRoots, nil):
 		return shell.Roots{}, nil
 	case slices.Contains(c.tool.Requires, "roots"):
 		set, err := c.askBeforehand(ctx)

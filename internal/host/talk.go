@@ -67,7 +67,7 @@ const (
 const maxItems = 10_000
 
 func newTalk(ctx context.Context, h *Host) *talk {
-	t := &talk{host: h, ctx: ctx, logs: map[string]*rate.Limiter{}, progress: progress{limit: newLimiter()}, asked: map[string]int{}, askers: map[string]time.Time{}}
+	t := &talk{host: h, ctx: ctx, progress: progress{limit: newLimiter()}}
 	t.warnings = sparing.New(h.opts.Log, "more of what a call said makes no sense", 0)
 	t.asking, t.stop = context.WithCancel(ctx)
 	return t
@@ -96,6 +96,9 @@ func (t *talk) expect(asker string, will bool) bool {
 	}
 	if asker == "" || len(t.askers) >= maxQuestions {
 		return false
+	}
+	if t.askers == nil {
+		t.askers = map[string]time.Time{}
 	}
 	t.askers[asker] = time.Now()
 	return true
@@ -301,6 +304,9 @@ func (t *talk) tellLog(payload json.RawMessage) bool {
 	limit := t.logs[l.level]
 	if limit == nil {
 		limit = newLimiter()
+		if t.logs == nil {
+			t.logs = map[string]*rate.Limiter{}
+		}
 		t.logs[l.level] = limit
 	}
 	if !limit.Allow() {
