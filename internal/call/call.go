@@ -172,15 +172,16 @@ func (r *Runner) Run(ctx context.Context, asked Call) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, &DirectoryError{err}
 	}
-	defer r.dirs.drop(dir)
+	left := true // somebody may be who was not made to end
+	defer func() { r.dirs.drop(dir, left) }()
 	r.running.Add(1)
 	defer r.running.Add(-1)
-	c := running{Runner: r, Call: asked, worker: w, dir: dir}
+	c := running{Runner: r, Call: asked, worker: w, dir: dir.path}
 	if err := w.Start(c.job()); err != nil {
 		return Outcome{}, err
 	}
 	outcome, littered := c.watch(ctx)
-	left := r.endOrphans(w.Session(), dir)
+	left = r.endOrphans(w.Session(), dir.path)
 	if littered || left {
 		// Most calls end by themselves within moments, and have nothing there.
 		w.Sweep()
@@ -252,7 +253,7 @@ func (c running) watch(ctx context.Context) (outcome Outcome, littered bool) {
 	if out.limit == 0 {
 		out.limit = 1<<63 - 1
 	}
-	heard := c.heard(ctx)
+	heard := c.heard(ctx, cancel)
 	end, status, pump := c.await(ctx, out, heard)
 	killed := contain(c.worker.Group())
 	pump.stop()
@@ -285,7 +286,7 @@ func (c running) token() string { return filepath.Base(c.dir) }
 // ears take what a call says.
 type ears struct {
 	*talkback.Reader
-	end context.CancelFunc // has no more than a little be heard
+	end context.CancelCauseFunc // has no more than a little be heard
 }
 
 // hasMore reports whether the call has said anything with a file.
@@ -295,19 +296,17 @@ func (e *ears) hasMore() bool { return e != nil && e.HasFiles() }
 // ears hear nothing.
 func (e *ears) hurry() {
 	if e != nil {
-		e.end()
+		e.end(nil)
 	}
 }
 
-// heard takes what the call says; nil where nobody hears it.
-func (c running) heard(ctx context.Context) *ears {
+// heard takes what the call says as long as ctx, which end ends, is not over; nil where
+// nobody hears it.
+func (c running) heard(ctx context.Context, end context.CancelCauseFunc) *ears {
 	if c.Hear == nil || !c.worker.Talks() {
 		return nil
 	}
-	e := &ears{}
-	ctx, e.end = context.WithCancel(ctx)
-	e.Reader = talkback.NewReader(ctx, c.token(), c.worker.Channel(), c.Hear, c.log)
-	return e
+	return &ears{talkback.NewReader(ctx, c.token(), c.worker.Channel(), c.Hear, c.log), end}
 }
 
 // await waits until the call's shell has ended, of itself or because it was

@@ -29,18 +29,18 @@ import (
 // will have it, and any other is moved out of sight at once and removed a moment
 // later.
 type dirs struct {
-	tmp      string
-	place    nowait.Place // of tmp
-	base     string       // holds all of this server's, or those that no call has
-	roots    string       // the beginning of the roots' paths, of calls that have one
-	layout   Layout
-	refused  error // why no directory may be made: it would be on no record
-	lifeline *process.Lifeline
-	log      *slog.Logger
-	count    atomic.Int64
-	secrets  secrets
+	tmp     string
+	place   nowait.Place // of tmp
+	base    string       // holds all of this server's, or those that no call has
+	roots   string       // the beginning of the roots' paths, of calls that have one
+	layout  Layout
+	user    int   // whom they belong to
+	refused error // why no directory may be made: it would be on no record
+	log     *slog.Logger
+	count   atomic.Int64
+	secrets secrets
 
-	next    chan string  // empty directories that wait for a call
+	next    chan dir     // empty directories that wait for a call
 	trash   chan trashed // directories that wait for their removal
 	closing chan struct{}
 	closed  chan struct{}
@@ -64,8 +64,8 @@ func newDirs(tmp string, layout Layout, l *process.Lifeline, log *slog.Logger) (
 	id := rand.Text()[:12]
 	d := &dirs{
 		tmp: tmp, place: nowait.PlaceOf(tmp), base: filepath.Join(tmp, "conch-"+id), roots: filepath.Join(tmp, "mcp-call."+id),
-		layout: layout, lifeline: l, log: log,
-		next: make(chan string, 16), trash: make(chan trashed, 64),
+		layout: layout, user: os.Geteuid(), log: log,
+		next: make(chan dir, 16), trash: make(chan trashed, 64),
 		closing: make(chan struct{}), closed: make(chan struct{}),
 	}
 	d.refused = errors.Join(l.Remove(d.base), l.Remove(d.roots+"*"))
@@ -92,14 +92,15 @@ func (d *dirs) secretName(kind string) string { return d.name(kind) + "-" + d.se
 // take returns an empty directory of mode 700, whose path no other call has had,
 // and which nobody can guess: what it ends with is how a call's channel knows its
 // own.
-func (d *dirs) take() (string, error) {
+func (d *dirs) take() (dir, error) {
 	select {
 	case next := <-d.next:
-		if d.isPrivate(next) {
+		if d.isThere(next) {
 			return next, nil
 		}
 		// Somebody cleans up here. Make a new one.
-		d.remove(trashed{next, next})
+		d.forget(next)
+		d.remove(trashed{next.path, next.path})
 	default:
 	}
 	outer := d.secretName("call")
@@ -111,9 +112,16 @@ func (d *dirs) take() (string, error) {
 		err = d.make(outer)
 	}
 	if err != nil {
-		return "", fmt.Errorf("cannot create its call directory in %s: %w", d.tmp, err)
+		return dir{}, fmt.Errorf("cannot create its call directory in %s: %w", d.tmp, err)
 	}
-	return d.inner(outer), nil
+	return dir{path: d.inner(outer)}, nil
+}
+
+// A dir is the directory of one call.
+type dir struct {
+	path string
+	fd   int         // of one that a call has had before: it is kept open; 0 for any other
+	stat unix.Stat_t // what that was
 }
 
 // secrets are texts that nobody can guess. The zero value is ready.
@@ -183,15 +191,14 @@ func (d *dirs) makeBase() error {
 	return nil
 }
 
-// drop makes the directory of a call disappear.
-func (d *dirs) drop(inner string) {
-	outer := d.outer(inner)
-	// A script that was attached to has its orphans adopted elsewhere: nobody
-	// knows then who may still be in a directory.
-	if d.layout == Flat && !d.lifeline.HasOrphans() && d.isPristine(outer) && d.recycle(outer) {
+// drop makes the directory of a call disappear. Where the call may have left somebody
+// running, who may still be in it, no other call gets it.
+func (d *dirs) drop(had dir, left bool) {
+	if d.layout == Flat && !left && d.isPristine(&had) && d.recycle(had) {
 		return
 	}
-	old := d.name("old")
+	d.forget(had)
+	outer, old := d.outer(had.path), d.name("old")
 	if d.rename(outer, old) != nil {
 		// Out of sight is not to be had: gone at once then.
 		d.remove(trashed{outer, outer})
@@ -218,33 +225,31 @@ func (d *dirs) rename(outer, to string) error {
 	return d.place.Rename(outer, to)
 }
 
-func (d *dirs) recycle(outer string) bool {
-	next := d.secretName("next")
-	if d.rename(outer, next) != nil {
+// recycle has the next call get a directory that is [dirs.isPristine].
+func (d *dirs) recycle(had dir) bool {
+	next := had
+	next.path = d.secretName("next")
+	if d.rename(had.path, next.path) != nil {
 		return false
 	}
 	select {
 	case d.next <- next:
 	default:
-		d.remove(trashed{next, next})
+		d.forget(next)
+		d.remove(trashed{next.path, next.path})
 	}
 	return true
 }
 
-// isPristine reports whether a call has left its directory as Mkdir made it.
-func (d *dirs) isPristine(path string) bool {
-	fd, err := d.place.Open(path, unix.O_DIRECTORY|unix.O_NOFOLLOW)
-	if err != nil {
-		return false
-	}
-	defer d.place.Close(fd)
-	var stat unix.Stat_t
-	if d.place.Fstat(fd, &stat) != nil || !isOurs(&stat) {
+// isPristine reports whether a call has left its directory as Mkdir made it, and
+// keeps it open then.
+func (d *dirs) isPristine(had *dir) bool {
+	if !d.open(had) || d.place.Fstat(had.fd, &had.stat) != nil || !d.isPrivate(&had.stat) {
 		return false
 	}
 	// Large enough for one entry beside the two of every directory.
 	var buf [1024]byte
-	n, err := d.place.ReadDirent(fd, buf[:])
+	n, err := d.place.ReadDirent(had.fd, buf[:])
 	if err != nil {
 		return false
 	}
@@ -252,14 +257,37 @@ func (d *dirs) isPristine(path string) bool {
 	return count == 0
 }
 
-// isPrivate reports whether a directory is there that nobody else may enter.
-func (d *dirs) isPrivate(path string) bool {
-	var stat unix.Stat_t
-	return d.place.Lstat(path, &stat) == nil && stat.Mode&unix.S_IFMT == unix.S_IFDIR && isOurs(&stat)
+// open has a directory be read from its beginning.
+func (d *dirs) open(had *dir) bool {
+	if had.fd != 0 {
+		return d.place.Rewind(had.fd) == nil
+	}
+	fd, err := d.place.Open(had.path, unix.O_DIRECTORY|unix.O_NOFOLLOW)
+	if err != nil {
+		return false
+	}
+	had.fd = fd
+	return true
 }
 
-func isOurs(stat *unix.Stat_t) bool {
-	return stat.Mode&0o7777 == 0o700 && int(stat.Uid) == os.Geteuid()
+// isThere reports whether a directory that waits for a call still has its name, and
+// nobody else may enter it.
+func (d *dirs) isThere(next dir) bool {
+	var stat unix.Stat_t
+	return d.place.Lstat(next.path, &stat) == nil && d.isPrivate(&stat) &&
+		stat.Dev == next.stat.Dev && stat.Ino == next.stat.Ino
+}
+
+// isPrivate reports whether something is a directory as Mkdir makes it.
+func (d *dirs) isPrivate(stat *unix.Stat_t) bool {
+	return stat.Mode == unix.S_IFDIR|0o700 && int(stat.Uid) == d.user
+}
+
+// forget lets go of a directory that no call gets any more.
+func (d *dirs) forget(had dir) {
+	if had.fd != 0 {
+		_ = d.place.Close(had.fd)
+	}
 }
 
 // trashed is a directory to be removed, and the path its call knew it by.
@@ -275,5 +303,8 @@ func (d *dirs) remove(t trashed) {
 func (d *dirs) close() {
 	close(d.closing)
 	<-d.closed
+	for len(d.next) > 0 {
+		d.forget(<-d.next)
+	}
 	d.remove(trashed{d.base, d.base})
 }

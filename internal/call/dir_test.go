@@ -19,10 +19,11 @@ func newTestDirs(t *testing.T, tmp string) *dirs {
 }
 
 // take takes a directory that must be empty and private.
-func take(t *testing.T, d *dirs) string {
+func take(t *testing.T, d *dirs) dir {
 	t.Helper()
-	path, err := d.take()
+	had, err := d.take()
 	must(t, err)
+	path := had.path
 	info, err := os.Lstat(path)
 	must(t, err)
 	if !info.IsDir() || info.Mode().Perm() != 0o700 {
@@ -31,7 +32,7 @@ func take(t *testing.T, d *dirs) string {
 	if entries, err := os.ReadDir(path); err != nil || len(entries) > 0 {
 		t.Errorf("%s holds %v, %v", path, entries, err)
 	}
-	return path
+	return had
 }
 
 func TestEveryCallHasAnEmptyPrivateDirectoryOfItsOwn(t *testing.T) {
@@ -46,13 +47,15 @@ func TestEveryCallHasAnEmptyPrivateDirectoryOfItsOwn(t *testing.T) {
 		func(path string) error { return os.Chmod(path, 0o1700) },
 		os.Remove,
 		func(path string) error { return os.Rename(path, path+"-moved") },
+		func(path string) error { _ = os.Rename(path, path+"-moved"); return os.Mkdir(path, 0o700) },
 		func(path string) error { _ = os.Remove(path); return os.Symlink(tmp, path) },
 		func(path string) error { _ = os.Remove(path); return os.WriteFile(path, nil, 0o600) },
 	}
 	seen := map[string]bool{}
 	for range 3 {
 		for i, change := range changes {
-			path := take(t, d)
+			had := take(t, d)
+			path := had.path
 			if seen[path] {
 				t.Errorf("%s is had again", path)
 			}
@@ -60,7 +63,7 @@ func TestEveryCallHasAnEmptyPrivateDirectoryOfItsOwn(t *testing.T) {
 			if err := change(path); err != nil {
 				t.Fatalf("change %d: %v", i, err)
 			}
-			d.drop(path)
+			d.drop(had, false)
 			if _, err := os.Lstat(path); err == nil {
 				t.Errorf("change %d: %s is there after the call", i, path)
 			}
@@ -72,6 +75,43 @@ func TestEveryCallHasAnEmptyPrivateDirectoryOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestADirectoryIsUsedAgainOnlyWhereNobodyMayBeInIt(t *testing.T) {
+	d := newTestDirs(t, t.TempDir())
+	defer d.close()
+	look := func(had dir) os.FileInfo {
+		f, err := os.Open(had.path)
+		must(t, err)
+		t.Cleanup(func() { f.Close() }) // so that no other gets its number
+		info, err := f.Stat()
+		must(t, err)
+		return info
+	}
+	first := take(t, d)
+	before := look(first)
+	d.drop(first, false)
+	second := take(t, d)
+	if !os.SameFile(before, look(second)) {
+		t.Error("a directory that nobody may be in is not used again")
+	}
+	d.drop(second, true)
+	if os.SameFile(before, look(take(t, d))) {
+		t.Error("a directory that somebody may be in is used again")
+	}
+}
+
+func TestADirectoryThatWasReplacedWhileItWaitedIsNotUsed(t *testing.T) {
+	d := newTestDirs(t, t.TempDir())
+	defer d.close()
+	d.drop(take(t, d), false)
+	next := <-d.next
+	d.next <- next
+	must(t, os.Rename(next.path, next.path+"-moved"))
+	must(t, os.Mkdir(next.path, 0o700))
+	must(t, os.WriteFile(next.path+"/theirs", nil, 0o600))
+	// take finds it empty.
+	d.drop(take(t, d), false)
+}
+
 func TestDirectoriesAreTakenAndDroppedByManyAtOnce(t *testing.T) {
 	tmp := t.TempDir()
 	d := newTestDirs(t, tmp)
@@ -79,19 +119,19 @@ func TestDirectoriesAreTakenAndDroppedByManyAtOnce(t *testing.T) {
 	for range 16 {
 		all.Go(func() {
 			for i := range 30 {
-				path, err := d.take()
+				had, err := d.take()
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				// Fails where two have the same directory.
-				if err := os.Mkdir(path+"/mine", 0o700); err != nil {
+				if err := os.Mkdir(had.path+"/mine", 0o700); err != nil {
 					t.Error(err)
 				}
 				if i%2 == 0 {
-					_ = os.Remove(path + "/mine")
+					_ = os.Remove(had.path + "/mine")
 				}
-				d.drop(path)
+				d.drop(had, false)
 			}
 		})
 	}
@@ -107,10 +147,10 @@ func TestABaseThatVanishesIsMadeAgain(t *testing.T) {
 	d := newTestDirs(t, tmp)
 	for range 3 {
 		a, b := take(t, d), take(t, d)
-		d.drop(a)
+		d.drop(a, false)
 		must(t, os.RemoveAll(d.base))
-		d.drop(b)
-		d.drop(take(t, d))
+		d.drop(b, false)
+		d.drop(take(t, d), false)
 		must(t, os.RemoveAll(d.base))
 	}
 	take(t, d)
@@ -125,15 +165,15 @@ func TestAParentThatCannotBeWrittenToIsAnErrorAndMendable(t *testing.T) {
 	d := newTestDirs(t, tmp)
 	defer d.close()
 	if path, err := d.take(); err == nil {
-		t.Errorf("without a parent there is %s", path)
+		t.Errorf("without a parent there is %s", path.path)
 	}
 	must(t, os.WriteFile(tmp, nil, 0o600))
 	if path, err := d.take(); err == nil || !strings.Contains(err.Error(), tmp) {
-		t.Errorf("below a file: %q, %v", path, err)
+		t.Errorf("below a file: %q, %v", path.path, err)
 	}
 	must(t, os.Remove(tmp))
 	must(t, os.Mkdir(tmp, 0o700))
-	d.drop(take(t, d))
+	d.drop(take(t, d), false)
 }
 
 func TestOutputTakesUpToTheLimitAndTellsOnce(t *testing.T) {

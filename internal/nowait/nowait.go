@@ -32,6 +32,13 @@ type File struct {
 	file        *os.File
 	conn        syscall.RawConn
 	read, write func(fd int, p []byte) (int, error)
+
+	// The read under way. Functions made for each would take memory for each.
+	into    []byte
+	n       int
+	err     error
+	attempt func(fd uintptr) bool // reads, and reports whether that need not wait
+	once    func(fd uintptr)      // reads
 }
 
 // NewFile returns f, which must be one that the poller takes: a FIFO, a pipe or a
@@ -41,7 +48,13 @@ func NewFile(f *os.File) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("use %s without waiting: %w", f.Name(), err)
 	}
-	return &File{f, conn, Read, Write}, nil
+	file := &File{file: f, conn: conn, read: Read, write: Write}
+	file.once = func(fd uintptr) { file.n, file.err = file.read(int(fd), file.into) }
+	file.attempt = func(fd uintptr) bool {
+		file.once(fd)
+		return !errors.Is(file.err, unix.EAGAIN)
+	}
+	return file, nil
 }
 
 // Name is the file's name.
@@ -58,11 +71,10 @@ func (f *File) Read(p []byte) (n int, err error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	waited := f.conn.Read(func(fd uintptr) bool {
-		n, err = f.read(int(fd), p)
-		return !errors.Is(err, unix.EAGAIN)
-	})
-	switch err = cmp.Or(waited, err); {
+	f.into, f.n, f.err = p, 0, nil
+	waited := f.conn.Read(f.attempt)
+	f.into, n = nil, f.n
+	switch err = cmp.Or(waited, f.err); {
 	case err != nil:
 		return 0, &os.PathError{Op: "read", Path: f.Name(), Err: err}
 	case n == 0:
@@ -77,10 +89,13 @@ func (f *File) Read(p []byte) (n int, err error) {
 // ReadNow reads what is there: 0 and nil is the end, EAGAIN means that there is
 // nothing now.
 func (f *File) ReadNow(p []byte) (n int, err error) {
-	if closed := f.conn.Control(func(fd uintptr) { n, err = f.read(int(fd), p) }); closed != nil {
+	f.into = p
+	closed := f.conn.Control(f.once)
+	f.into = nil
+	if closed != nil {
 		return 0, closed
 	}
-	return n, err
+	return f.n, f.err
 }
 
 // Write implements [io.Writer].
@@ -186,6 +201,15 @@ func (p Place) Close(fd int) error {
 		return closeNow(fd)
 	}
 	return unix.Close(fd)
+}
+
+// Rewind has a directory in the place be read from its beginning.
+func (p Place) Rewind(fd int) error {
+	if p.here {
+		return rewind(fd)
+	}
+	_, err := unix.Seek(fd, 0, io.SeekStart)
+	return err
 }
 
 // ReadDirent is [unix.ReadDirent] of a directory in the place.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -110,7 +111,8 @@ func fstat(fd int, stat *unix.Stat_t) error {
 }
 
 func fstatat(path string, stat *unix.Stat_t, flags int) error {
-	name, err := unix.BytePtrFromString(path)
+	var room pathRoom
+	name, err := room.hold(path)
 	if err != nil {
 		return err
 	}
@@ -120,11 +122,12 @@ func fstatat(path string, stat *unix.Stat_t, flags int) error {
 }
 
 func rename(from, to string) error {
-	old, err := unix.BytePtrFromString(from)
+	var rooms [2]pathRoom
+	old, err := rooms[0].hold(from)
 	if err != nil {
 		return err
 	}
-	name, err := unix.BytePtrFromString(to)
+	name, err := rooms[1].hold(to)
 	if err != nil {
 		return err
 	}
@@ -134,7 +137,8 @@ func rename(from, to string) error {
 }
 
 func open(path string, flags int) (int, error) {
-	name, err := unix.BytePtrFromString(path)
+	var room pathRoom
+	name, err := room.hold(path)
 	if err != nil {
 		return -1, err
 	}
@@ -142,10 +146,28 @@ func open(path string, flags int) (int, error) {
 	return result(fd, errno)
 }
 
+func rewind(fd int) error {
+	_, _, errno := unix.RawSyscall(unix.SYS_LSEEK, uintptr(fd), 0, unix.SEEK_SET)
+	_, err := result(0, errno)
+	return err
+}
+
 func closeNow(fd int) error {
 	_, _, errno := unix.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
 	_, err := result(0, errno)
 	return err
+}
+
+// pathRoom has room for most paths, so that they need none of their own.
+type pathRoom [128]byte
+
+// hold returns a path as the kernel takes it, as long as the room is there.
+func (r *pathRoom) hold(path string) (*byte, error) {
+	if len(path) >= len(r) || strings.IndexByte(path, 0) >= 0 {
+		return unix.BytePtrFromString(path)
+	}
+	copy(r[:], path)
+	return &r[0], nil
 }
 
 // atFDCWD is AT_FDCWD, the working directory, as the kernel takes it.

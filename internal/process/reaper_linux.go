@@ -31,8 +31,9 @@ type reaper struct {
 
 	policy uint32 // of the scheduler, that this process was started with
 
-	mu  sync.Mutex
-	own map[int]*Child // children that somebody waits for
+	mu   sync.Mutex
+	own  map[int]*Child // children that somebody waits for
+	list [256]byte      // what was read of children last
 }
 
 func newReaper() (*reaper, error) {
@@ -96,17 +97,13 @@ func (r *reaper) sweep() {
 // hasOrphans reports whether there may be processes that outlived the one that
 // started them.
 func (r *reaper) hasOrphans() bool {
-	var buf [256]byte
 	if r.children == nil {
 		return true
 	}
 	r.mu.Lock()
-	n, err := nowait.Kernel().Pread(int(r.children.Fd()), buf[:], 0)
-	r.mu.Unlock()
-	if err != nil || n == len(buf) {
-		return true
-	}
-	return len(r.strangers(buf[:n])) > 0
+	defer r.mu.Unlock()
+	n, err := nowait.Kernel().Pread(int(r.children.Fd()), r.list[:], 0)
+	return err != nil || n == len(r.list) || len(r.strangers(r.list[:n])) > 0
 }
 
 // orphans lists the processes that were adopted.
@@ -118,13 +115,14 @@ func (r *reaper) orphans() []int {
 	if err != nil {
 		return nil
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.strangers(list)
 }
 
-// strangers picks the children out of a list that were not started here.
+// strangers picks the children out of a list that were not started here. r.mu is
+// held.
 func (r *reaper) strangers(list []byte) []int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	var pids []int
 	for _, word := range bytes.Fields(list) {
 		if pid, err := strconv.Atoi(string(word)); err == nil && r.own[pid] == nil {
