@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -35,9 +34,8 @@ func (w *Worker) next(ctx context.Context, deadline time.Time) (kind string, num
 		if kind, number, ok := w.cutEvent(); ok {
 			return kind, number, nil
 		}
-		var buf [64]byte
-		n, err := w.event.Read(buf[:])
-		w.read = append(w.read, buf[:n]...)
+		n, err := w.event.Read(w.room[:])
+		w.read = append(w.read, w.room[:n]...)
 		switch {
 		case len(w.read) > maxEvents:
 			return "", 0, ErrLost
@@ -60,26 +58,31 @@ func (w *Worker) cutEvent() (kind string, number int, ok bool) {
 	if !ok {
 		return "", 0, false
 	}
-	words := strings.Fields(string(line))
-	w.read = append(w.read[:0], rest...)
-	switch len(words) {
-	case 3:
-		w.side = 0
-		if words[2] == "1" {
-			w.side = 1
+	word, line, _ := bytes.Cut(line, []byte{' '})
+	digits, side, hasSide := bytes.Cut(line, []byte{' '})
+	if len(digits) > 0 && bytes.IndexByte(side, ' ') < 0 {
+		kind = string(word)
+		number, _ = strconv.Atoi(string(digits))
+		if hasSide {
+			w.side = 0
+			if string(side) == "1" {
+				w.side = 1
+			}
 		}
-		fallthrough
-	case 2:
-		number, _ = strconv.Atoi(words[1])
-		return words[0], number, true
 	}
-	return "", 0, true
+	w.read = append(w.read[:0], rest...)
+	return kind, number, true
 }
 
 // poll takes what the worker has said, without waiting, and reports whether
 // its subshell waits for a call.
 func (w *Worker) poll() bool {
 	w.readEvents()
+	return w.takeEvents()
+}
+
+// takeEvents is poll for what has been read already.
+func (w *Worker) takeEvents() bool {
 	for {
 		kind, number, ok := w.cutEvent()
 		if !ok {
@@ -91,14 +94,13 @@ func (w *Worker) poll() bool {
 
 // readEvents reads all that the worker has said so far, its end included.
 func (w *Worker) readEvents() {
-	var buf [64]byte
 	for {
-		n, err := w.event.ReadNow(buf[:])
+		n, err := w.event.ReadNow(w.room[:])
 		if n == 0 {
 			w.ended = w.ended || !errors.Is(err, unix.EAGAIN)
 			return
 		}
-		w.read = append(w.read, buf[:n]...)
+		w.read = append(w.read, w.room[:n]...)
 		if len(w.read) > maxEvents {
 			w.ended = true
 			return

@@ -16,6 +16,7 @@ import (
 type fifo struct {
 	fd   int
 	path string
+	made unix.Stat_t // what it was when it was made
 }
 
 // makeFIFO creates a named pipe and opens it with flag.
@@ -28,7 +29,12 @@ func makeFIFO(path string, flag int) (fifo, error) {
 		os.Remove(path)
 		return fifo{}, fmt.Errorf("open the FIFO %s: %w", path, err)
 	}
-	return fifo{fd, path}, nil
+	f := fifo{fd: fd, path: path}
+	if err := unix.Fstat(fd, &f.made); err != nil {
+		f.remove()
+		return fifo{}, fmt.Errorf("look at the FIFO %s: %w", path, err)
+	}
+	return f, nil
 }
 
 // makeOutput makes a named pipe of which it can be told whether it has a writer:
@@ -68,9 +74,8 @@ func (f fifo) again() (*os.File, error) {
 
 // isIn reports whether the name still leads to the pipe, which is in a place.
 func (f fifo) isIn(place nowait.Place) bool {
-	var held, named unix.Stat_t
-	return place.Fstat(f.fd, &held) == nil && place.Lstat(f.path, &named) == nil &&
-		held.Dev == named.Dev && held.Ino == named.Ino
+	var named unix.Stat_t
+	return place.Lstat(f.path, &named) == nil && named.Dev == f.made.Dev && named.Ino == f.made.Ino
 }
 
 // way leads to the pipe, whose name may lead elsewhere by now. Only where there is

@@ -36,12 +36,13 @@ type Worker struct {
 	asked    bool         // the job has mcp_before_tool_call asked
 	event    *nowait.File // what the worker says
 	// Not for the poller, which would wake up whenever a call prints.
-	wake fifo    // a newline here sets the subshell going
-	out  [2]fifo // what calls print, in turns
-	talk fifo    // what calls say besides, where they may
-	side int     // which of the two is the next call's
-	read []byte  // events read and not yet taken
-	buf  []byte  // for Drain
+	wake fifo     // a newline here sets the subshell going
+	out  [2]fifo  // what calls print, in turns
+	talk fifo     // what calls say besides, where they may
+	side int      // which of the two is the next call's
+	read []byte   // events read and not yet taken
+	room [64]byte // for reading more
+	buf  []byte   // for what is read without waiting
 }
 
 // outSuffixes are those of a worker's two outputs.
@@ -246,18 +247,25 @@ func (w *Worker) Wait(ctx context.Context, deadline time.Time) (status int, err 
 // since the death of neither may have been told yet, and a call that is given to a
 // dead one is lost.
 func (w *Worker) ready(ctx context.Context) error {
-	waits := w.poll
-	if waits() {
-		waits = func() bool { return w.poll() && (w.isHeld() || !w.shell.HasEnded() && !w.group.HasEnded()) }
+	waiting := w.waiting || w.poll()
+	if waiting && w.isHeld() {
+		return w.putOnRecord()
 	}
-	if err := w.listen(ctx, waits); err != nil {
+	enough := w.takeEvents
+	if waiting {
+		enough = func() bool { return w.poll() && !w.shell.HasEnded() && !w.group.HasEnded() }
+	}
+	if err := w.listen(ctx, enough); err != nil {
 		return err
 	}
 	if err := w.findOutput(); err != nil {
 		return err
 	}
-	return w.server.lifeline.Record(w.groupSlot(), w.group)
+	return w.putOnRecord()
 }
+
+// putOnRecord has the next call's group end with this process.
+func (w *Worker) putOnRecord() error { return w.server.lifeline.Record(w.groupSlot(), w.group) }
 
 // findOutput fails where the next call's output could not be read here: what its
 // subshell has not opened yet and no longer finds, it makes as a file of its own.
