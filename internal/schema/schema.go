@@ -137,8 +137,14 @@ func (s *Schema) diagnose(value any, found *findings, timedOut map[matchKey]stru
 	return found.diagnostic(), nil
 }
 
-// decode keeps the text of every number.
+// decode keeps the text of every number. A text without a digit has none, and needs no
+// decoder of its own, which takes much memory.
 func decode(raw []byte) (any, error) {
+	if !bytes.ContainsAny(raw, "0123456789") {
+		var value any
+		err := json.Unmarshal(raw, &value)
+		return value, err
+	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	var value any
