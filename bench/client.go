@@ -33,16 +33,18 @@ func startServer(command []string, tool, args string) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer stdin.Close()
 	out, stdout, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	defer stdout.Close()
 	c.in, c.from = newEnd(in), newEnd(out)
 	c.out = bufio.NewReaderSize(c.from, 1<<16)
 	c.cmd.Stdin, c.cmd.Stdout = stdin, stdout
-	if err := c.cmd.Start(); err != nil {
+	err = c.cmd.Start()
+	// Or the replies of a server that has ended would not end.
+	stdin.Close()
+	stdout.Close()
+	if err != nil {
 		return nil, err
 	}
 	if _, err := io.WriteString(c.in, handshake); err != nil {
