@@ -32,7 +32,12 @@ was no result: an unknown tool, say, or a script that does not start.`,
   conch call server.sh resize width:=640 tags:='["a","b"]'
   conch call server.sh greet --args '{"name":"Ada"}' --json
   conch call greet name=Ada -- ssh host conch serve server.sh`,
-		Args: atLeast(2, "name the SCRIPT and the TOOL to call"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && cmd.ArgsLenAtDash() < 0 {
+				return fmt.Errorf("name the TOOL to call; conch tools %s lists what there is", args[0])
+			}
+			return atLeast(2, "name the SCRIPT and the TOOL to call")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			target, rest, err := newTarget(cmd, args, flags)
 			if err != nil {
@@ -103,7 +108,7 @@ func parseArguments(object *string, pairs []string) (json.RawMessage, error) {
 			return nil, err
 		}
 		if seen[name] {
-			return nil, fmt.Errorf("%s is given twice", name)
+			return nil, fmt.Errorf("%s is given twice; several values are one array, %s:='[…, …]'", name, name)
 		}
 		seen[name] = true
 		key, err := encode(name)

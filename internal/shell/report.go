@@ -35,15 +35,24 @@ func (f *failure) Error() string {
 	}
 	switch {
 	case !f.read:
-		return fmt.Sprintf("%sit ended the shell with status %d while it was sourced", at, f.status)
+		return fmt.Sprintf("%sit ended the shell with status %d while it was sourced; it has to come to its end (no exit, nor set -e before what may fail)", at, f.status)
 	case f.status == syntaxError:
 		return fmt.Sprintf("%sit has a syntax error, or its last command failed with status %d", at, f.status)
+	case f.status == notExecutable:
+		return fmt.Sprintf("%sits last command failed with status %d: it may not be executed (chmod +x)", at, f.status)
+	case f.status == notFound:
+		return fmt.Sprintf("%sits last command failed with status %d: there is no such command (install it, or write where it is)", at, f.status)
 	}
 	return fmt.Sprintf("%sits last command failed with status %d; a script must end with status 0 (a test at its end: write if … fi)", at, f.status)
 }
 
-// syntaxError is what Bash returns for a file it cannot parse.
-const syntaxError = 2
+// What Bash returns for a file that it cannot parse, and for a command that it cannot
+// run.
+const (
+	syntaxError   = 2
+	notExecutable = 126
+	notFound      = 127
+)
 
 // report is what a root shell has to tell, on its way.
 type report struct {
