@@ -270,12 +270,12 @@ func (d *dirs) open(had *dir) bool {
 	return true
 }
 
-// isThere reports whether a directory that waits for a call still has its name, and
-// nobody else may enter it.
+// isThere reports whether a directory that waits for a call still has its name, nobody
+// else may enter it, and nobody has put anything into it.
 func (d *dirs) isThere(next dir) bool {
 	var stat unix.Stat_t
 	return d.place.Lstat(next.path, &stat) == nil && d.isPrivate(&stat) &&
-		stat.Dev == next.stat.Dev && stat.Ino == next.stat.Ino
+		stat.Dev == next.stat.Dev && stat.Ino == next.stat.Ino && stat.Mtim == next.stat.Mtim
 }
 
 // isPrivate reports whether something is a directory as Mkdir makes it.

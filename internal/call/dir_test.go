@@ -110,6 +110,14 @@ func TestADirectoryThatWasReplacedWhileItWaitedIsNotUsed(t *testing.T) {
 	must(t, os.WriteFile(next.path+"/theirs", nil, 0o600))
 	// take finds it empty.
 	d.drop(take(t, d), false)
+	next = <-d.next
+	d.next <- next
+	// Later than the directory was last changed, however coarse the system's clock.
+	eventually(t, "the clock goes on", func() bool {
+		return os.WriteFile(next.path+"/theirs", nil, 0o600) == nil && os.Remove(next.path+"/theirs") == nil && !d.isThere(next)
+	})
+	must(t, os.WriteFile(next.path+"/theirs", nil, 0o600))
+	take(t, d)
 }
 
 func TestDirectoriesAreTakenAndDroppedByManyAtOnce(t *testing.T) {

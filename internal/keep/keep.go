@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +22,7 @@ const URIPrefix = "conch://output/"
 
 // Options bound what is kept. What is zero has the default.
 type Options struct {
-	Dir      string        // for the files; made with the first, and removed by Close
+	Dir      string        // for the files; made with the first, and removed by Close if nothing else is in it
 	TTL      time.Duration // how long an output is kept: ten minutes
 	MaxBytes int64         // of all outputs together: 64 MiB
 	MaxCount int           // how many outputs: 256
@@ -144,7 +145,9 @@ func (k *Keeper) Close() error {
 	for len(k.oldest) > 0 {
 		k.drop()
 	}
-	if err := os.RemoveAll(k.options.Dir); err != nil {
+	// What others have put there is not the Keeper's to remove.
+	err := os.Remove(k.options.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("remove the directory of long outputs: %w", err)
 	}
 	return nil

@@ -22,6 +22,7 @@ const (
 	roleSentinel = "play-sentinel"
 	roleHolder   = "play-holder"
 	roleRemover  = "play-remover"
+	roleMounter  = "play-mounter"
 )
 
 func TestMain(m *testing.M) {
@@ -36,6 +37,9 @@ func TestMain(m *testing.M) {
 			os.Exit(0)
 		case roleRemover:
 			removeLockedTree(os.Args[2])
+			os.Exit(0)
+		case roleMounter:
+			removeAroundMounts(os.Args[2])
 			os.Exit(0)
 		}
 	}

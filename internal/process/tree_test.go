@@ -141,3 +141,36 @@ func TestRemoveTreeLeavesTheFileAboveAPathThatCannotBe(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestRemoveTreeRemovesMoreThanItReadsAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.Mkdir(dir+"/tree", 0o700))
+	for i := range 2*fewNames + 1 {
+		must(t, touch(fmt.Sprintf("%s/tree/%d", dir, i)))
+	}
+	if err := RemoveTree(dir + "/tree"); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("left are %v, %v", entries, err)
+	}
+}
+
+func TestRemoveTreeTakesNoPathThatLeadsElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	must(t, errors.Join(os.MkdirAll(dir+"/a/b", 0o700), touch(dir+"/a/file")))
+	t.Chdir(dir + "/a")
+	for _, path := range []string{".", "..", dir + "/a/.", dir + "/a/b/.."} {
+		if err := RemoveTree(path); err == nil {
+			t.Errorf("RemoveTree(%q) succeeds", path)
+		}
+	}
+	for _, kept := range []string{"/a/b", "/a/file"} {
+		if _, err := os.Stat(dir + kept); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := RemoveTree("b/"); err != nil {
+		t.Error(err)
+	}
+}

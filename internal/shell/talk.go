@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/conch-mcp/conch/internal/process"
 )
 
 // cancelledSuffix is that of a file beside a worker's channel, which tells a call
@@ -77,7 +79,7 @@ func (w *Worker) KeepTalk(shared bool) error {
 	path := w.talk.path
 	w.talk.close()
 	// Even a directory may be there.
-	if err := os.RemoveAll(path); err != nil {
+	if err := process.RemoveTree(path); err != nil {
 		return fmt.Errorf("remove a call's channel: %w", err)
 	}
 	talk, err := makeFIFO(path, unix.O_RDWR)
