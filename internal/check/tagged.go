@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -93,8 +94,18 @@ var notations = map[string]string{
 	"BOOL": "@flag in place of @option", "BOOLEAN": "@flag in place of @option", "ARRAY": "* behind the name", "LIST": "* behind the name",
 }
 
+// strayed is a notation, choices, a default or a mark at the beginning of a text, where
+// they say nothing: behind two blanks, or one too many.
+var strayed = regexp.MustCompile("^(?:<[A-Za-z][A-Za-z_-]*>|\\[[^\\]]*[|,][^\\]]*\\]|=\\s*\\S+|[!*+](?:\\s|$))")
+
 // notations tells of a notation that says less than it seems to.
 func (t *tagged) notations(p tags.Param) {
+	if lost := strings.TrimSpace(strayed.FindString(p.Describe)); lost != "" {
+		f := t.at(ruleNotation, p.Line)
+		f.Message = lost + " is part of the description of " + p.Property + ", and says nothing of its values"
+		f.Safer = "write !, * and =default right behind the name, choices as [a|b], and one blank in front of <TYPE>"
+		t.tell(f)
+	}
 	if p.Schema != nil || len(p.Choices) > 0 {
 		return
 	}

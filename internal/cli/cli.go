@@ -108,9 +108,9 @@ the protocol is spoken.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       buildVersion(),
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("there is no command and no script %q; see conch --help", args[0])
+				return fmt.Errorf("there is no command and no script %q%s; see conch --help", args[0], meant(cmd, args[0]))
 			}
 			return nil
 		},
@@ -128,6 +128,16 @@ the protocol is spoken.`,
 		}
 	}
 	return root
+}
+
+// meant names the command that a word is nearly.
+func meant(root *cobra.Command, word string) string {
+	// Two letters that have changed places are two steps.
+	root.SuggestionsMinimumDistance = 2
+	if near := root.SuggestionsFor(word); len(near) > 0 {
+		return " (perhaps " + strings.Join(near, " or ") + ")"
+	}
+	return ""
 }
 
 func newHelp() *cobra.Command {

@@ -39,7 +39,7 @@ func (f *failure) Error() string {
 	case f.status == syntaxError:
 		return fmt.Sprintf("%sit has a syntax error, or its last command failed with status %d", at, f.status)
 	case f.status == notExecutable:
-		return fmt.Sprintf("%sits last command failed with status %d: it may not be executed (chmod +x)", at, f.status)
+		return fmt.Sprintf("%sits last command failed with status %d: it may not be executed, or is no program and no script of Bash's", at, f.status)
 	case f.status == notFound:
 		return fmt.Sprintf("%sits last command failed with status %d: there is no such command (install it, or write where it is)", at, f.status)
 	}

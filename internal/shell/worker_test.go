@@ -376,7 +376,7 @@ func TestAScriptThatFailsEndsTheStartWithItsLine(t *testing.T) {
 		"echo\nset -e\nfalse\n": "line 3: it ended the shell with status 1 while it was sourced; it has to come to its end (no exit, nor set -e before what may fail)",
 		"exit 5\n":              "it ended the shell with status 5 while it was sourced; it has to come to its end (no exit, nor set -e before what may fail)",
 		"false\n":               "line 1: its last command failed with status 1; a script must end with status 0 (a test at its end: write if … fi)",
-		"/dev/null\n":           "line 1: its last command failed with status 126: it may not be executed (chmod +x)",
+		"/dev/null\n":           "line 1: its last command failed with status 126: it may not be executed, or is no program and no script of Bash's",
 		"no-such-command\n":     "line 1: its last command failed with status 127: there is no such command (install it, or write where it is)",
 		"if\n":                  "it has a syntax error, or its last command failed with status 2",
 		"kill -9 $$\n":          "ended the shell while it was sourced",

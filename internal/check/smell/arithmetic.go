@@ -126,9 +126,15 @@ func (s *scope) unaryTest(x *syntax.UnaryTest) {
 		s.test(x.X)
 		return
 	}
-	t := s.word(w)
-	if x.Op == syntax.TsVarSet && t.tainted && t.shape.Subscript {
-		s.tell(VariableName, Grave, w, "-v evaluates the subscript of the name that "+t.whose(s.source(w))+" gives",
+	if t := s.word(w); x.Op == syntax.TsVarSet {
+		s.isSet(t)
+	}
+}
+
+// isSet tells of a text that -v takes for the name of a variable.
+func (s *scope) isSet(t text) {
+	if t.tainted && t.shape.Subscript {
+		s.tell(VariableName, Grave, t.node, "-v evaluates the subscript of the name that "+t.whose(s.source(t.node))+" gives",
 			`look it up: [[ -n ${values[$key]+set} ]], with values declared as an associative array`)
 	}
 }

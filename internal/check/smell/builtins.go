@@ -16,7 +16,7 @@ func init() {
 	builtins = map[string]func(*scope, []text, value) value{
 		"eval": (*scope).eval, "trap": (*scope).trap, "source": (*scope).sourceFile, ".": (*scope).sourceFile,
 		"printf": (*scope).printf, "echo": (*scope).echo, "read": (*scope).read, "mapfile": (*scope).mapfile, "readarray": (*scope).mapfile,
-		"unset": (*scope).unset, "shift": (*scope).shift, "set": (*scope).set, "[": nothing, "test": nothing, "return": nothing, "exit": nothing,
+		"unset": (*scope).unset, "shift": (*scope).shift, "set": (*scope).set, "[": (*scope).testCommand, "test": (*scope).testCommand, "return": nothing, "exit": nothing,
 		"cd": nothing, "pushd": nothing, "popd": nothing, "true": nothing, "false": nothing, ":": nothing, "wait": nothing, "getopts": nothing,
 		"mcp_args_raw": (*scope).argumentsRaw, "mcp_args_get": (*scope).argumentGet, "mcp_args_require": (*scope).argumentNamed,
 		"mcp_require_path": (*scope).requirePath, "mcp_args_int": nothing, "mcp_args_bool": nothing,
@@ -68,6 +68,16 @@ func (s *scope) culprit(t text) (source string) {
 		return !found
 	})
 	return source
+}
+
+// testCommand is test, which is [ as well: of what it takes -v alone is evaluated.
+func (s *scope) testCommand(argv []text, _ value) value {
+	for i, t := range argv[1:] {
+		if before := argv[i]; before.static && before.prefix == "-v" {
+			s.isSet(t)
+		}
+	}
+	return value{}
 }
 
 func (s *scope) trap(argv []text, _ value) value {

@@ -13,6 +13,7 @@ type Shape struct {
 	Subscript bool // it may hold a [, with which arithmetic runs commands
 	Code      bool // it may hold more than letters, digits and _./:@%+,=-
 	Free      bool // nothing limits it
+	Many      bool // it is one of the elements of an array
 }
 
 // Anything is the shape of a text that nothing is known of.
@@ -23,12 +24,12 @@ var Document = Shape{Splits: true, Subscript: true, Code: true}
 
 // Or is the shape of a text that has one of two shapes.
 func (s Shape) Or(t Shape) Shape {
-	return Shape{s.Dash || t.Dash, s.Splits || t.Splits, s.Subscript || t.Subscript, s.Code || t.Code, s.Free || t.Free}
+	return Shape{s.Dash || t.Dash, s.Splits || t.Splits, s.Subscript || t.Subscript, s.Code || t.Code, s.Free || t.Free, s.Many || t.Many}
 }
 
 // and is the shape of a text that has both.
 func (s Shape) and(t Shape) Shape {
-	return Shape{s.Dash && t.Dash, s.Splits && t.Splits, s.Subscript && t.Subscript, s.Code && t.Code, s.Free && t.Free}
+	return Shape{s.Dash && t.Dash, s.Splits && t.Splits, s.Subscript && t.Subscript, s.Code && t.Code, s.Free && t.Free, s.Many || t.Many}
 }
 
 // shapeOfText is the shape of one text.
@@ -130,6 +131,7 @@ func (r shapes) own(object map[string]any, depth int, types []string) Shape {
 			shape = shape.Or(r.items(object, depth))
 		}
 	}
+	shape.Many = len(types) == 1 && types[0] == "array"
 	return shape
 }
 

@@ -187,7 +187,11 @@ func (s *scope) split(t text) {
 			continue
 		}
 		source := s.source(b.node)
-		s.tell(Unquoted, Likely, b.node, b.whose(source)+" is not quoted: Bash cuts it at blanks, and replaces * and ? by names of files", "quote it: \""+source+"\"")
+		safer := source
+		if name, isName := strings.CutPrefix(source, "$"); isName && b.shape.Many && source == b.value.origin {
+			safer = "${" + name + "[@]}"
+		}
+		s.tell(Unquoted, Likely, b.node, b.whose(source)+" is not quoted: Bash cuts it at blanks, and replaces * and ? by names of files", "quote it: \""+safer+"\"")
 	}
 }
 
