@@ -47,11 +47,14 @@ func startServer(command []string, tool, args string) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := io.WriteString(c.in, handshake); err != nil {
+	if _, err = io.WriteString(c.in, handshake); err == nil {
+		_, err = c.reply()
+	}
+	if err != nil {
+		c.stop()
 		return nil, err
 	}
-	_, err = c.reply()
-	return c, err
+	return c, nil
 }
 
 // An end of a pipe is waited for in the kernel, and Go is not told: what its runtime

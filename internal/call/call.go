@@ -55,6 +55,7 @@ type Runner struct {
 	running  atomic.Int64 // those that have begun
 	batch    process.Batch
 	stopping atomic.Bool // the server is shutting down
+	astray   bool        // Options.Astray
 }
 
 // Options say how a Runner runs calls.
@@ -64,6 +65,9 @@ type Options struct {
 	Layout   Layout
 	Lifeline *process.Lifeline
 	Log      *slog.Logger
+	// Astray says that what calls leave running is adopted elsewhere, as where a
+	// script is attached to: nobody knows here who is still there.
+	Astray bool
 }
 
 // NewRunner returns a Runner.
@@ -72,7 +76,7 @@ func NewRunner(s *shell.Server, opts Options) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{shell: s, limits: opts.Limits, lifeline: opts.Lifeline, dirs: d, log: opts.Log}, nil
+	return &Runner{shell: s, limits: opts.Limits, lifeline: opts.Lifeline, dirs: d, log: opts.Log, astray: opts.Astray}, nil
 }
 
 // Stopping says that calls which are cancelled from now on are cancelled
@@ -173,7 +177,7 @@ func (r *Runner) Run(ctx context.Context, asked Call) (Outcome, error) {
 		return Outcome{}, &DirectoryError{err}
 	}
 	left := true // somebody may be who was not made to end
-	defer func() { r.dirs.drop(dir, left) }()
+	defer func() { r.dirs.drop(dir, left || r.astray) }()
 	r.running.Add(1)
 	defer r.running.Add(-1)
 	c := running{Runner: r, Call: asked, worker: w, dir: dir.path}
@@ -286,7 +290,7 @@ func (c running) token() string { return filepath.Base(c.dir) }
 // ears take what a call says.
 type ears struct {
 	*talkback.Reader
-	end context.CancelCauseFunc // has no more than a little be heard
+	end context.CancelCauseFunc // of the call's context: no more than a little is heard then
 }
 
 // hasMore reports whether the call has said anything with a file.

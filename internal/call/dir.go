@@ -100,7 +100,7 @@ func (d *dirs) take() (dir, error) {
 		}
 		// Somebody cleans up here. Make a new one.
 		d.forget(next)
-		d.remove(trashed{next.path, next.path})
+		d.discard(trashed{next.path, next.path})
 	default:
 	}
 	outer := d.secretName("call")
@@ -120,7 +120,7 @@ func (d *dirs) take() (dir, error) {
 // A dir is the directory of one call.
 type dir struct {
 	path string
-	fd   int         // of one that a call has had before: it is kept open; 0 for any other
+	fd   int         // of one that a call has had before: it is kept open; 0, which is standard input, for any other
 	stat unix.Stat_t // what that was
 }
 
@@ -192,7 +192,8 @@ func (d *dirs) makeBase() error {
 }
 
 // drop makes the directory of a call disappear. Where the call may have left somebody
-// running, who may still be in it, no other call gets it.
+// running, who may still be in it, no other call gets it. What was put in the place of
+// one is found by who takes it next.
 func (d *dirs) drop(had dir, left bool) {
 	if d.layout == Flat && !left && d.isPristine(&had) && d.recycle(had) {
 		return
@@ -204,7 +205,11 @@ func (d *dirs) drop(had dir, left bool) {
 		d.remove(trashed{outer, outer})
 		return
 	}
-	t := trashed{old, outer}
+	d.discard(trashed{old, outer})
+}
+
+// discard removes a directory in a moment, when nobody waits for it.
+func (d *dirs) discard(t trashed) {
 	select {
 	case d.trash <- t:
 	default:

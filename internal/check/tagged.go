@@ -96,7 +96,7 @@ var notations = map[string]string{
 
 // strayed is a notation, choices, a default or a mark at the beginning of a text, where
 // they say nothing: behind two blanks, or one too many.
-var strayed = regexp.MustCompile("^(?:<[A-Za-z][A-Za-z_-]*>|\\[[^\\]]*[|,][^\\]]*\\]|=\\s*\\S+|[!*+](?:\\s|$))")
+var strayed = regexp.MustCompile(`^(?:<[A-Za-z][A-Za-z_-]*>|\[[^\]]*[|,][^\]]*\]|=\s*\S+|[!*+](?:\s|$))`)
 
 // notations tells of a notation that says less than it seems to.
 func (t *tagged) notations(p tags.Param) {

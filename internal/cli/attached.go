@@ -198,6 +198,7 @@ func (d *dropInServer) attachNow() error {
 	}
 	d.runner, err = call.NewRunner(d.shell, call.Options{
 		Limits: d.limits, Tmp: os.TempDir(), Layout: d.framework.layout, Lifeline: d.lifeline, Log: d.log(),
+		Astray: true,
 	})
 	// Ends with the shell, or with this process.
 	go func() {

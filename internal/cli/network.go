@@ -130,7 +130,7 @@ func (n *network) serverOptions() httpd.ServerOptions {
 // connections is how many there may be, so that files enough can be opened for
 // calls: a full house must not keep those who are in it from being served.
 func connections(wanted, concurrency int, log *slog.Logger) int {
-	const own, each, least = 64, 8, 16
+	const own, each, least = 80, 9, 16
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return wanted

@@ -359,9 +359,12 @@ const codeMissingCapability = -32021
 // cannot in its revision: an error of the protocol's in the stateless era, nil when
 // nothing is.
 func (c toolCall) lacks() error {
-	missing := map[string]struct{}{}
+	if len(c.tool.Requires) == 0 {
+		return nil
+	}
+	missing, declared := map[string]struct{}{}, c.declared()
 	for _, name := range c.tool.Requires {
-		if message.Member(c.declared(), name) == nil || !c.revisionHas(name) {
+		if message.Member(declared, name) == nil || !c.revisionHas(name) {
 			missing[name] = struct{}{}
 		}
 	}

@@ -27,7 +27,8 @@ import (
 )
 
 // A File is an open file of the runtime's poller, which is where its reads and
-// writes wait, if they have to. It is for one reader and one writer at a time.
+// writes wait, if they have to. It is for one reader, by Read or ReadNow, and one writer
+// at a time.
 type File struct {
 	file        *os.File
 	conn        syscall.RawConn
@@ -145,7 +146,7 @@ func IsEmpty(fd int) bool {
 }
 
 // A Place is a directory, or a file, and what is below it. It is of this machine
-// where looking at its files, renaming them and writing to them goes to memory and
+// where looking at its files, opening, renaming and writing to them goes to memory and
 // not over a network. The zero Place is not, and the runtime is told of all that is
 // done there.
 type Place struct{ here bool }

@@ -158,7 +158,8 @@ func closeNow(fd int) error {
 	return err
 }
 
-// pathRoom has room for most paths, so that they need none of their own.
+// pathRoom has room for most paths, those in the temporary directory above all, so that
+// they need none of their own.
 type pathRoom [128]byte
 
 // hold returns a path as the kernel takes it, as long as the room is there.
@@ -166,7 +167,7 @@ func (r *pathRoom) hold(path string) (*byte, error) {
 	if len(path) >= len(r) || strings.IndexByte(path, 0) >= 0 {
 		return unix.BytePtrFromString(path)
 	}
-	copy(r[:], path)
+	r[copy(r[:], path)] = 0
 	return &r[0], nil
 }
 

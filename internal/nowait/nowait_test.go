@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -163,9 +164,66 @@ func testPlace(t *testing.T, p Place, dir string) {
 	if n == 0 || err != nil {
 		t.Errorf("the directory has %d bytes, %v", n, err)
 	}
+	if rest, err := p.ReadDirent(fd, make([]byte, 1024)); rest != 0 || err != nil {
+		t.Errorf("behind its end the directory has %d bytes, %v", rest, err)
+	}
+	must(t, p.Rewind(fd))
+	if again, err := p.ReadDirent(fd, make([]byte, 1024)); again != n || err != nil {
+		t.Errorf("from its beginning the directory has %d bytes and not %d, %v", again, n, err)
+	}
 	must(t, p.Close(fd))
 	if err := p.Close(fd); !errors.Is(err, unix.EBADF) {
 		t.Errorf("it can be closed again: %v", err)
+	}
+}
+
+func TestPathsOfAnyLengthAreFound(t *testing.T) {
+	dir := t.TempDir()
+	p := PlaceOf(dir)
+	var stat unix.Stat_t
+	for _, length := range []int{126, 127, 128, 129, 300} {
+		path := dir
+		for len(path) < length {
+			path += "/" + strings.Repeat("d", min(200, max(1, length-len(path)-1)))
+		}
+		must(t, os.MkdirAll(path, 0o700))
+		if err := p.Lstat(path, &stat); err != nil || stat.Mode&unix.S_IFMT != unix.S_IFDIR {
+			t.Errorf("a path of %d bytes: %v", len(path), err)
+		}
+		if err := p.Lstat(path+"x", &stat); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a path of %d bytes that is not there: %v", len(path)+1, err)
+		}
+	}
+}
+
+func TestAFileIsReadWithAndWithoutWaitingInTurns(t *testing.T) {
+	r, w := pipe(t)
+	buf := make([]byte, 8)
+	for _, text := range []string{"a", "bc", "d"} {
+		if n, err := r.ReadNow(buf); n > 0 || !errors.Is(err, unix.EAGAIN) {
+			t.Fatalf("an empty pipe has %q, %v", buf[:max(n, 0)], err)
+		}
+		for range 2 {
+			_, err := w.Write([]byte(text))
+			must(t, err)
+			n, err := r.ReadNow(buf)
+			if string(buf[:n]) != text || err != nil {
+				t.Errorf("ReadNow has %q, %v, want %q", buf[:n], err, text)
+			}
+			_, err = w.Write([]byte(text))
+			must(t, err)
+			n, err = r.Read(buf)
+			if string(buf[:n]) != text || err != nil {
+				t.Errorf("Read has %q, %v, want %q", buf[:n], err, text)
+			}
+		}
+	}
+	w.Close()
+	if n, err := r.ReadNow(buf); n != 0 || err != nil {
+		t.Errorf("at the end ReadNow has %d, %v", n, err)
+	}
+	if n, err := r.Read(buf); n != 0 || err != io.EOF {
+		t.Errorf("at the end Read has %d, %v", n, err)
 	}
 }
 

@@ -47,7 +47,8 @@ type Lifeline struct {
 }
 
 // NewLifeline starts a sentinel by running command with dir as its last
-// argument; command must end up in [Sentinel]. dir must not exist: it is made
+// argument; command must end up in [Sentinel], with the descriptors it was started
+// with. dir must not exist: it is made
 // once there is a sentinel that will remove it.
 func NewLifeline(dir string, command []string) (_ *Lifeline, err error) {
 	l := &Lifeline{dir: dir, command: command, spared: map[Group]bool{}, done: make(chan struct{})}
@@ -243,23 +244,22 @@ func (l *Lifeline) Close() {
 }
 
 // Sentinel waits until standard input ends, then kills the groups and removes
-// the trees that the lifeline at dir has on record, dir last. It is the whole
+// the trees that the lifeline at dir has on record, dir last. The record of groups is
+// descriptor 3. It is the whole
 // life of the process that [NewLifeline] starts.
 func Sentinel(dir string) error {
 	// A newline says that the record of trees is there; an end without one, that it
 	// may not be: the lifeline was killed while it made it.
 	_, _ = os.Stdin.Read(make([]byte, 1))
-	// Opened now, it stays what it is whatever becomes of the directory.
-	trees, err := os.Open(filepath.Join(dir, treesFile))
-	if err != nil {
-		return errors.Join(err, RemoveTree(dir))
-	}
+	// Opened now, it stays what it is whatever becomes of the directory. Where it is not
+	// there, groups are to end all the same.
+	trees, unopened := os.Open(filepath.Join(dir, treesFile))
 	for buf := make([]byte, 64); ; {
 		if _, err := os.Stdin.Read(buf); err != nil {
 			break
 		}
 	}
-	groups := readSlots(os.NewFile(slotsFD, "groups"))
+	groups, unread := readSlots(os.NewFile(slotsFD, "groups"))
 	for _, g := range groups {
 		g.Kill()
 	}
@@ -270,10 +270,12 @@ func Sentinel(dir string) error {
 	for end := time.Now().Add(time.Second); anyRuns(processes(), groups) && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
-	for _, path := range readTrees(trees) {
-		_ = RemoveTree(path)
+	if unopened == nil {
+		for _, path := range readTrees(trees) {
+			_ = RemoveTree(path)
+		}
 	}
-	return RemoveTree(dir)
+	return errors.Join(unread, unopened, RemoveTree(dir))
 }
 
 // anyRuns reports whether one of the processes is of the groups and has not

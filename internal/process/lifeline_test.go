@@ -197,6 +197,28 @@ func TestASentinelThatIsKilledIsReplaced(t *testing.T) {
 	requireGone()
 }
 
+func TestASentinelThatIsReplacedWithoutTheControlDirectoryEndsGroupsAllTheSame(t *testing.T) {
+	if !onLinux() {
+		t.Skip("there is no /proc to find it in")
+	}
+	h := startHolder(t)
+	group := h.askPID("group 3")
+	must(t, os.RemoveAll(h.dir))
+	var old, now []int
+	eventually(t, "there is one sentinel", func() bool { old = h.sentinels(); return len(old) == 1 })
+	must(t, unix.Kill(old[0], unix.SIGKILL))
+	eventually(t, "another takes its place", func() bool { now = h.sentinels(); return len(now) == 1 && now[0] != old[0] })
+	if answer := h.ask("orphans"); answer != "false" {
+		t.Errorf("orphans: %s", answer)
+	}
+	if again := h.sentinels(); len(again) != 1 || again[0] != now[0] {
+		t.Errorf("sentinels come and go: %v, then %v", now, again)
+	}
+	h.kill()
+	eventually(t, "the group ends", func() bool { return !runs(group) })
+	eventually(t, "the sentinel ends", func() bool { return len(h.sentinels()) == 0 })
+}
+
 func TestSignalsForTheHoldersGroupSpareTheSentinel(t *testing.T) {
 	if !onLinux() {
 		t.Skip("there is no /proc to find it in")

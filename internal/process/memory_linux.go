@@ -22,8 +22,10 @@ func sharedMemory(size int64) (_ *os.File, err error) {
 		return nil, fmt.Errorf("memfd_create: %w", err)
 	}
 	file := os.NewFile(uintptr(fd), "conch-groups")
-	if err = file.Truncate(size); err == nil {
-		_, err = unix.FcntlInt(file.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
+	if err = file.Truncate(size); err != nil {
+		err = fmt.Errorf("give it its size: %w", err)
+	} else if _, err = unix.FcntlInt(file.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL); err != nil {
+		err = fmt.Errorf("seal its size: %w", err)
 	}
 	if err != nil {
 		file.Close()

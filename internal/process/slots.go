@@ -12,8 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxSlots is far more than a server has workers.
-const maxSlots = 1 << 16
+// maxSlots is more than a server takes: two for each of a thousand calls at once, as many
+// again beside them, and ten thousand that are parked.
+const maxSlots = 1 << 15
 
 const slotSize = int64(unsafe.Sizeof(atomic.Int32{}))
 
@@ -41,12 +42,20 @@ func newSlots() (*slots, error) {
 	return &slots{file: file, memory: memory, groups: groups}, nil
 }
 
-var errNoSlot = errors.New("there is no such slot")
+var (
+	errNoSlot  = errors.New("there is no such slot")
+	errNoGroup = errors.New("no process has such a number")
+)
 
 // set fails for a slot that there is not, and for all once they are closed.
 func (s *slots) set(slot int, g Group) error {
-	if slot < 0 || slot >= len(s.groups) {
+	switch {
+	case s.groups == nil:
+		return os.ErrClosed
+	case slot < 0 || slot >= len(s.groups):
 		return errNoSlot
+	case int64(g) != int64(int32(g)):
+		return errNoGroup
 	}
 	s.groups[slot].Store(int32(g))
 	s.used = max(s.used, slot+1)
@@ -69,9 +78,9 @@ func (s *slots) close() {
 }
 
 // readSlots returns the groups in a record by slot, 0 where there is none, up to the
-// last; none where it cannot be read.
-func readSlots(record io.ReaderAt) []Group {
-	data, _ := io.ReadAll(io.NewSectionReader(record, 0, maxSlots*slotSize))
+// last. With an error they are those that could be read.
+func readSlots(record io.ReaderAt) ([]Group, error) {
+	data, err := io.ReadAll(io.NewSectionReader(record, 0, maxSlots*slotSize))
 	var groups []Group
 	last := 0
 	for ; int64(len(data)) >= slotSize; data = data[slotSize:] {
@@ -80,5 +89,8 @@ func readSlots(record io.ReaderAt) []Group {
 			last = len(groups)
 		}
 	}
-	return groups[:last]
+	if err != nil {
+		err = fmt.Errorf("read the record of process groups: %w", err)
+	}
+	return groups[:last], err
 }

@@ -52,7 +52,8 @@ func (w *Worker) next(ctx context.Context, deadline time.Time) (kind string, num
 // maxEvents is more than a worker ever says at once. What says more is none.
 const maxEvents = 4 << 10
 
-// cutEvent takes the first whole event off what was read.
+// cutEvent takes the first whole event off what was read: words with one blank between
+// them, as the runtime writes them. Anything else is an event of no kind.
 func (w *Worker) cutEvent() (kind string, number int, ok bool) {
 	line, rest, ok := bytes.Cut(w.read, []byte{'\n'})
 	if !ok {
@@ -63,7 +64,7 @@ func (w *Worker) cutEvent() (kind string, number int, ok bool) {
 	if len(digits) > 0 && bytes.IndexByte(side, ' ') < 0 {
 		kind = string(word)
 		number, _ = strconv.Atoi(string(digits))
-		if hasSide {
+		if hasSide && len(side) > 0 {
 			w.side = 0
 			if string(side) == "1" {
 				w.side = 1

@@ -206,7 +206,7 @@ type member struct {
 	value json.RawMessage
 }
 
-// members lists the members of a JSON object in their order. Of a name that
+// members lists the members of a valid JSON object in their order. Of a name that
 // occurs twice the last counts.
 func members(object json.RawMessage) ([]member, error) {
 	var list []member

@@ -243,15 +243,16 @@ func (w *Worker) Wait(ctx context.Context, deadline time.Time) (status int, err 
 
 // ready waits until the worker has a subshell that waits for a call, and puts
 // that on record. A subshell that was killed while it waited is followed by
-// the next. Where a subshell has been there for a while, both shells are looked at,
-// since the death of neither may have been told yet, and a call that is given to a
+// the next. Where a subshell has been there for a while, both shells are looked at
+// unless it is held, since the death of neither may have been told yet, and a call that is given to a
 // dead one is lost.
 func (w *Worker) ready(ctx context.Context) error {
 	waiting := w.waiting || w.poll()
 	if waiting && w.isHeld() {
 		return w.putOnRecord()
 	}
-	enough := w.takeEvents
+	// One that has come a moment ago may have ended since.
+	enough := func() bool { return w.takeEvents() && w.poll() }
 	if waiting {
 		enough = func() bool { return w.poll() && !w.shell.HasEnded() && !w.group.HasEnded() }
 	}
