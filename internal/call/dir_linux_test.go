@@ -2,6 +2,8 @@ package call
 
 import (
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -34,5 +36,24 @@ func TestNoDescriptorOfADirectoryIsLeftOpen(t *testing.T) {
 	d.close()
 	if now := descriptors(t); now > before {
 		t.Errorf("there were %d, and are %d", before, now)
+	}
+}
+
+// Where a call's orphans are adopted elsewhere nobody knows who is still in its
+// directory.
+func TestADirectoryIsNotUsedAgainWhereOrphansAreAstray(t *testing.T) {
+	for name, astray := range map[string]bool{"adopted here": false, "astray": true} {
+		t.Run(name, func(t *testing.T) {
+			r := newRunner(t, `tool_where() { printf %s "$MCP_CALL_TMPDIR"; }`, t.TempDir(), Limits{})
+			r.astray = astray
+			for i := range 3 {
+				o, err := r.Run(t.Context(), Call{Function: "tool_where"})
+				must(t, err)
+				again := strings.HasPrefix(filepath.Base(string(o.Output)), "next-")
+				if want := !astray && i > 0; again != want {
+					t.Errorf("call %d is in %s", i, o.Output)
+				}
+			}
+		})
 	}
 }
