@@ -241,7 +241,7 @@ func (d *dirs) recycle(had dir) bool {
 	case d.next <- next:
 	default:
 		d.forget(next)
-		d.remove(trashed{next.path, next.path})
+		d.discard(trashed{next.path, next.path})
 	}
 	return true
 }

@@ -79,7 +79,7 @@ var rules = byID([]Rule{
 	{ruleConfig, Error, "The server's description cannot be used."},
 	{ruleTags, Error, "A tag is wrong."},
 	{ruleNearTag, Warning, "A comment looks like a tag, and is none."},
-	{ruleNotation, Warning, "A notation looks like one that says a type, and says none."},
+	{ruleNotation, Warning, "A notation looks like one that says a type, and says none, or stands where it is only text."},
 	{ruleListAndTags, Warning, "The list and the tags of a script differ; the list counts."},
 	{ruleProgram, Error, "A program with tags cannot be a tool."},
 	{ruleMissingEnv, Warning, "A variable of the environment that a tool needs is not set."},

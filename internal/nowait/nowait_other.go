@@ -47,11 +47,13 @@ func pwrite(fd int, p []byte, offset int64) (int, error) { return unix.Pwrite(fd
 func fstat(fd int, stat *unix.Stat_t) error              { return unix.Fstat(fd, stat) }
 func rename(from, to string) error                       { return unix.Rename(from, to) }
 func open(path string, flags int) (int, error)           { return unix.Open(path, flags, 0) }
+func closeNow(fd int) error                              { return unix.Close(fd) }
+
 func rewind(fd int) error {
 	_, err := unix.Seek(fd, 0, unix.SEEK_SET)
 	return err
 }
-func closeNow(fd int) error { return unix.Close(fd) }
+
 func fstatat(path string, stat *unix.Stat_t, flags int) error {
 	return unix.Fstatat(unix.AT_FDCWD, path, stat, flags)
 }

@@ -47,9 +47,9 @@ type Lifeline struct {
 }
 
 // NewLifeline starts a sentinel by running command with dir as its last
-// argument; command must end up in [Sentinel], with the descriptors it was started
-// with. dir must not exist: it is made
-// once there is a sentinel that will remove it.
+// argument; command must end up in [Sentinel], with the descriptors it was
+// started with. dir must not exist: it is made once there is a sentinel that will
+// remove it.
 func NewLifeline(dir string, command []string) (_ *Lifeline, err error) {
 	l := &Lifeline{dir: dir, command: command, spared: map[Group]bool{}, done: make(chan struct{})}
 	if l.slots, err = newSlots(); err != nil {
@@ -244,9 +244,8 @@ func (l *Lifeline) Close() {
 }
 
 // Sentinel waits until standard input ends, then kills the groups and removes
-// the trees that the lifeline at dir has on record, dir last. The record of groups is
-// descriptor 3. It is the whole
-// life of the process that [NewLifeline] starts.
+// the trees that the lifeline at dir has on record, dir last. The record of groups
+// is descriptor 3. It is the whole life of the process that [NewLifeline] starts.
 func Sentinel(dir string) error {
 	// A newline says that the record of trees is there; an end without one, that it
 	// may not be: the lifeline was killed while it made it.

@@ -52,7 +52,11 @@ func removeBelow(above int, name string) error {
 		return fmt.Errorf("%s: %w", name, unlinked)
 	}
 	dir, err := openBelow(above, name)
-	if err != nil {
+	switch {
+	case errors.Is(err, unix.ENOENT):
+		// Somebody else has removed it meanwhile.
+		return nil
+	case err != nil:
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	err = removeAll(dir)

@@ -316,6 +316,8 @@ var examples = map[string]struct{ smells, fine []string }{
 			`export "$arg_text"`,
 			`unset "$arg_text"`,
 			`[[ -v $arg_text ]]`,
+			`test -v "$arg_text"`,
+			`[ -n x -a -v "$arg_text" ]`,
 			`echo "${!arg_text}"`,
 			`unset "values[$arg_text]"`,
 		},
@@ -569,6 +571,20 @@ func TestWhatDoesNotSmellIsLeftAlone(t *testing.T) {
 					t.Errorf("found %q in\n%s\n%+v", found, text, all)
 				}
 			})
+		}
+	}
+}
+
+func TestAnArrayIsAdvisedWithAllItsElements(t *testing.T) {
+	for script, want := range map[string]string{
+		"tool_t() { ls -- $arg_list; }":             `quote it: "${arg_list[@]}"`,
+		"tool_t() { ls -- $arg_text; }":             `quote it: "$arg_text"`,
+		"tool_t() { local x=$arg_list; ls -- $x; }": `quote it: "$x"`,
+		"tool_t() { ls -- ${arg_list[0]}; }":        `quote it: "${arg_list[0]}"`,
+	} {
+		_, all := find(t, script, tool("tool_t"))
+		if len(all) != 1 || all[0].Safer != want {
+			t.Errorf("%s: %+v, want %s", script, all, want)
 		}
 	}
 }
